@@ -361,3 +361,16 @@ it('gates that change validation and status have the effect that they have upstr
   const { resources } = (await (await cluster.fetch('/api/v1')).json()) as { resources: object[] };
   expect(resources.filter((resource) => 'storageVersionHash' in resource)).toEqual([]);
 });
+
+it('another uid in a token request only causes a warning', async () => {
+  await using cluster = await startTestCluster({
+    flags: ['--feature-gates=TokenRequestServiceAccountUIDValidation=false'],
+  });
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  expect((await cluster.fetch(accounts, { body: { metadata: { name: 'sa' } } })).status).toBe(201);
+  const requested = await cluster.fetch(`${accounts}/sa/token`, { body: { metadata: { uid: 'x' } } });
+  expect(await requested.json()).toMatchObject({ metadata: { uid: 'x' }, status: { token: expect.any(String) as unknown } });
+  expect(requested.headers.get('warning')).toMatch(
+    /the UID in the token request \(x\) does not match .* but TokenRequestServiceAccountUIDValidation is not enabled/,
+  );
+});

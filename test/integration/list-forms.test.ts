@@ -34,8 +34,6 @@ describe('forms of a list', () => {
       const metadata = { name, annotations };
       expect((await cluster.fetch(configMaps, { body: { metadata, data: { k: name } } })).status).toBe(201);
     }
-  });
-  beforeAll(async () => {
     const later = '/api/v1/namespaces/kube-public/configmaps';
     expect((await cluster.fetch(later, { body: { metadata: { name: 'later' } } })).status).toBe(201);
   });
@@ -134,7 +132,7 @@ describe('forms of a list', () => {
       path: '/api/v1/configmaps?fieldSelector=metadata.namespace=default&limit=3',
       found: ['a', 'b', 'c'],
     },
-  ])('of one page have no continue token if the selector selects $selects', async ({ path, found }) => {
+  ])('have no continue token after the last object of a selector: $selects', async ({ path, found }) => {
     const answer = await list<List & { readonly metadata: { readonly continue?: string } }>(path, 'application/json');
     expect(answer.items.map(({ metadata }) => metadata.name)).toEqual(found);
     expect(answer.metadata.continue).toBeUndefined();

@@ -43,6 +43,10 @@ interface Answer {
   readonly items?: unknown;
 }
 
+const selectedBy = (operator: string) => ({ topologyKey: 'k', labelSelector: { matchExpressions: [{ key: 'a', operator }] } });
+const qualified =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
 type Row = [name: string, path: string, request: TestRequest, code: number, message: string];
 const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
@@ -52,6 +56,7 @@ describe('odd requests', () => {
     cluster = await startTestCluster();
     for (const [path, body] of [
       [`${core}/configmaps`, { metadata: { name: 'odd' } }],
+      [`${core}/secrets`, { metadata: { name: 'typed' } }],
       [`${core}/replicationcontrollers`, controller],
       [`${core}/events`, event],
       [`${apps}/statefulsets`, statefulSet],
@@ -209,6 +214,41 @@ describe('odd requests', () => {
       { body: { spec: { unhealthyPodEvictionPolicy: 'x' } } },
       422,
       'PodDisruptionBudget.policy "" is invalid: spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"',
+    ],
+    [
+      'an operator of a Go type, which is shown as JSON',
+      `${core}/pods${dry}`,
+      {
+        body: {
+          metadata: { name: 'odd' },
+          spec: {
+            containers: [{ name: 'c', image: 'i', resources: { requests: { '<': '1' } } }],
+            affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [selectedBy('>')] } },
+          },
+        },
+      },
+      422,
+      String.raw`Pod "odd" is invalid: [spec.containers[0].resources.requests[<]: Invalid value: "\u003c": ${qualified}, spec.containers[0].resources.requests[<]: Invalid value: "\u003c": must be a standard resource for containers, spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchExpressions[0].operator: Invalid value: "\u003e": not a valid selector operator]`,
+    ],
+    [
+      'a secret type of a Go type',
+      `${core}/secrets/typed${dry}`,
+      { method: 'PATCH', headers: merge, body: { type: 'a&b' } },
+      422,
+      String.raw`Secret "typed" is invalid: type: Invalid value: "a\u0026b": field is immutable`,
+    ],
+    [
+      'another spec of a mandatory level, whose fields have the names of Go',
+      `/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/exempt`,
+      {
+        method: 'PUT',
+        body: {
+          metadata: { name: 'exempt' },
+          spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1, limitResponse: { type: 'Reject' } } },
+        },
+      },
+      422,
+      `PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io "exempt" is invalid: [spec.type: Invalid value: "Limited": must be 'Exempt' if and only if ${'`name`'} is 'exempt', spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":1,"LimitResponse":{"Type":"Reject","Queuing":null},"LendablePercent":0,"BorrowingLimitPercent":null},"Exempt":null}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value]`,
     ],
     [
       "a webhook without its service's namespace",

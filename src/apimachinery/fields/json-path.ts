@@ -230,7 +230,7 @@ class Parser {
   }
 
   #field(): void {
-    const name = this.#match(/(?:\\[^]?|[^\\ \t\r\n.,[\]$@{}])*/y);
+    const name = this.#match(/(?:\\.?|[^\\ \t\r\n.,[\]$@{}])*/sy);
     this.#steps.push(name === '*' ? { kind: 'wildcard' } : { kind: 'field', name: name.replaceAll('\\', '') });
   }
 

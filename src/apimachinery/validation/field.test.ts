@@ -24,6 +24,9 @@ test.each<[error: field.FieldError, text: string]>([
   [field.notSupported(path, 'x', ['a', 'b']), 'Unsupported value: "x": supported values: "a", "b"'],
   // Go prints enum values as JSON, plain strings quoted.
   [field.notSupported(path, '<\x00', []), 'Unsupported value: "\\u003c\\u0000"'],
+  [field.invalid(path, '<\x00', 'x'), 'Invalid value: "<\\x00": x'],
+  [field.invalid(path, field.named('<\x00'), 'x'), 'Invalid value: "\\u003c\\u0000": x'],
+  [field.duplicate(path, field.named('plain')), 'Duplicate value: "plain"'],
   [field.notSupportedText(path, '<\x00', []), 'Unsupported value: "<\\x00"'],
   [field.invalid(path, new Float64(1e18, '1e18'), ''), 'Invalid value: 1e+18'],
   [field.forbidden(path, 'no'), 'Forbidden: no'],

@@ -168,11 +168,12 @@ export function invalid(path: Path | undefined, value: unknown, detail: string):
  * named string type in Go, as most enums do, and is printed as JSON; see `notSupportedText`.
  */
 export function notSupported(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
-  return notSupportedText(
-    path,
-    typeof value === 'string' && !plainText.test(value) ? new JsonText(encodeString(value)) : value,
-    validValues,
-  );
+  return notSupportedText(path, named(value), validValues);
+}
+
+/** Returns a bad value that has a named string type in Go, such as an enum or a UID: errors show it as JSON and plain strings as `%q`. */
+export function named(value: unknown): unknown {
+  return typeof value === 'string' && !plainText.test(value) ? new JsonText(encodeString(value)) : value;
 }
 
 /** Texts that Go prints equally as string and as JSON. */

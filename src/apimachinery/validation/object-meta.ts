@@ -18,6 +18,7 @@ import {
   type Path,
   required,
   tooLong,
+  named,
 } from './field.ts';
 import { checkEach, errorsOfEach } from './pausing.ts';
 import { type ValidateNameFunc, isQualifiedName, isValidLabelValue, regexError, validateNamespaceName } from './names.ts';
@@ -77,7 +78,9 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
     errors.push(invalid(path.child('generation'), meta.generation ?? 0, 'must not be decremented'));
   }
   for (const [field, zero] of immutableFields) {
-    if ((meta[field] ?? zero) !== (old[field] ?? zero)) errors.push(invalid(path.child(field), meta[field] ?? zero, fieldImmutableError));
+    const value = meta[field] ?? zero;
+    if (value !== (old[field] ?? zero))
+      errors.push(invalid(path.child(field), field === 'uid' ? named(value) : value, fieldImmutableError));
   }
   if (meta.labels) addErrors(errors, validateLabels(meta.labels, path.child('labels')));
   if (meta.annotations) addErrors(errors, validateAnnotations(meta.annotations, path.child('annotations')));
@@ -96,9 +99,14 @@ const immutableFields = [
   ['deletionGracePeriodSeconds', null],
 ] as const;
 
-/** Validates that a field is unchanged; undefined and null are equal. */
-export function validateImmutableField(value: unknown, old: unknown, path: Path): FieldError[] {
-  return deepEqual(value ?? undefined, old ?? undefined) ? [] : [invalid(path, value, fieldImmutableError)];
+/** Validates that a field is unchanged; undefined and null are equal. `show` returns the bad value of the message. */
+export function validateImmutableField(
+  value: unknown,
+  old: unknown,
+  path: Path,
+  show: (value: unknown) => unknown = (shown) => shown,
+): FieldError[] {
+  return deepEqual(value ?? undefined, old ?? undefined) ? [] : [invalid(path, show(value), fieldImmutableError)];
 }
 
 export function validateLabelName(name: string, path: Path): FieldError[] {
@@ -223,7 +231,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], pa
   for (const [i, { operation = '', fieldsType = '', manager = '', subresource = '' }] of entries.entries()) {
     const at = path.index(i);
     if (operation !== 'Apply' && operation !== 'Update')
-      errors.push(invalid(at.child('operation'), operation, 'must be `Apply` or `Update`'));
+      errors.push(invalid(at.child('operation'), named(operation), 'must be `Apply` or `Update`'));
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') errors.push(invalid(at.child('fieldsType'), fieldsType, 'must be `FieldsV1`'));
     addErrors(errors, validateFieldManager(manager, at.child('manager')));
     if (Buffer.byteLength(subresource) > maxSubresourceNameLength)
@@ -300,7 +308,7 @@ function validateSelectorOperator(operator: string, values: readonly string[], a
         ? []
         : [forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
     default:
-      return allowUnknown ? [] : [invalid(path.child('operator'), operator, 'not a valid selector operator')];
+      return allowUnknown ? [] : [invalid(path.child('operator'), named(operator), 'not a valid selector operator')];
   }
 }
 

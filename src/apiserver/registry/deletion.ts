@@ -2,7 +2,7 @@ import { newConflict, newInvalid } from '#apimachinery/api/errors';
 import { nextGeneration } from '#apimachinery/meta/generation';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { validateDryRun } from '#apimachinery/validation/object-meta';
-import { addErrors, type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, forbidden, invalid, notSupported, named } from '#apimachinery/validation/field';
 import type { ResourceDefinition, Strategy } from './resource-definition.ts';
 
 const orphanFinalizer = 'orphan';
@@ -13,7 +13,11 @@ export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   const errors: FieldError[] = [];
   if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
     errors.push(
-      invalid(fieldPath('propagationPolicy'), options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+      invalid(
+        fieldPath('propagationPolicy'),
+        named(options.propagationPolicy),
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
     );
   }
   const policies = ['Foreground', 'Background', 'Orphan'];

@@ -19,7 +19,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'StrictIPCIDRValidation',
   'StructuredAuthenticationConfigurationEgressSelector',
   'StructuredAuthenticationConfigurationJWKSMetrics',
-  'TokenRequestServiceAccountUIDValidation',
   'TopologyAwareWorkloadScheduling',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',

@@ -4,7 +4,6 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { encodeJson, encodeString } from '#apimachinery/runtime/json/json';
-import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
@@ -21,7 +20,7 @@ export function tableOptions(context: RequestContext): TableOptions {
   const value = context.query === '' ? '' : (context.searchParams.get('includeObject') ?? '');
   if (value !== '' && value !== 'None' && value !== 'Metadata' && value !== 'Object') {
     throw newBadRequest(
-      `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${encodeString(value)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
   }
   return { includeObject: value || 'Metadata' };

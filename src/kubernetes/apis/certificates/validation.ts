@@ -13,6 +13,7 @@ import {
   notSupported,
   required,
   stopIfTooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { parseCertificate } from '#apimachinery/x509/certificate';
 import { parsePemCertificateRequest, requestSignatureProblem } from '#apimachinery/x509/certificate-request';
@@ -108,7 +109,7 @@ function validate(request: CertificateSigningRequest, old: CertificateSigningReq
   if (new Set(before).size === before.length) {
     const seen = new Set<string>();
     for (const [i, usage] of wanted.entries()) {
-      if (seen.has(usage)) addError(errors, duplicate(spec.child('usages').index(i), usage));
+      if (seen.has(usage)) addError(errors, duplicate(spec.child('usages').index(i), named(usage)));
       seen.add(usage);
     }
   }
@@ -140,7 +141,7 @@ function validateConditions(errors: FieldError[], request: CertificateSigningReq
     const other = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined;
     if (!allowsBoth && other !== undefined && seen.has(other))
       errors.push(invalid(conditionsPath, type, 'Approved and Denied conditions are mutually exclusive'));
-    if (!allowsDuplicates && seen.has(type)) errors.push(duplicate(path.child('type'), type));
+    if (!allowsDuplicates && seen.has(type)) errors.push(duplicate(path.child('type'), named(type)));
     seen.add(type);
     stopIfTooMany(errors);
   }

@@ -24,6 +24,9 @@ const maxExpirationSeconds = 2 ** 32;
 const warnOnlyExpirationSeconds = 3607;
 const extendedExpirationSeconds = 365 * 24 * 3600;
 
+/** Feature gate that rejects the UID of another account instead of warning about it. Upstream: apiserver/pkg/features. */
+const uidValidation = 'TokenRequestServiceAccountUIDValidation';
+
 type Bound = Pick<ServiceAccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>;
 
 /** Issues tokens of service accounts. Upstream: kubernetes/pkg/registry/core/serviceaccount/storage/token.go. */
@@ -51,17 +54,17 @@ export class TokenRequestHandler {
     }
     const { object: account } = await endpoint.store.get(namespace, name, '');
     const { uid = '' } = account.metadata;
-    if (object.metadata.uid && object.metadata.uid !== uid) {
-      throw newConflict(
-        { group: kind.group, resource: kind.kind },
-        name,
-        `the UID in the token request (${object.metadata.uid}) does not match the UID of the service account (${uid})`,
-      );
+    const asked = object.metadata.uid || uid;
+    const otherUid = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
+    if (asked !== uid) {
+      if (endpoint.isEnabled(uidValidation)) throw newConflict({ group: kind.group, resource: kind.kind }, name, otherUid);
+      (context.auditAnnotations ??= new Map()).set('authentication.k8s.io/token-request-uid-mismatch', otherUid);
+      context.warn(`${otherUid} but ${uidValidation} is not enabled. In the future, this will return a conflict error`);
     }
     const spec = (object.spec ??= {});
     if (!spec.audiences?.length) spec.audiences = [...issuer.apiAudiences];
     const issuedAt = Math.floor(Date.now() / 1000);
-    object.metadata = { ...object.metadata, name, namespace, uid, creationTimestamp: formatTime(issuedAt * 1000) };
+    object.metadata = { ...object.metadata, name, namespace, uid: asked, creationTimestamp: formatTime(issuedAt * 1000) };
     delete object.status;
     const errors = validateTokenRequest(object);
     if (errors.length > 0) throw newInvalid(kind, '', errors);

@@ -11,8 +11,10 @@ import {
   notSupported,
   type Path,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain, validateNamespaceName, validateServiceAccountName } from '#apimachinery/validation/names';
+import { internalValue } from '#kubernetes/apis/core/validation/internal';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { bootstrapTable } from '#kubernetes/controlplane/bootstrap';
 import { structValue } from '#kubernetes/apis/struct-value';
@@ -74,7 +76,7 @@ export function validateFlowSchema(schema: FlowSchema): FieldError[] {
   for (const [i, rule] of rules.entries()) validateRule(errors, rule, spec.child('rules').index(i));
   const fixed = mandatorySpec('flowschemas', name);
   if (fixed !== undefined && !semanticDeepEqual(schema.spec, fixed))
-    errors.push(invalid(spec, schema.spec, `spec of '${name}' must equal the fixed value`));
+    errors.push(invalid(spec, internalValue('FlowSchemaSpec', schema.spec), `spec of '${name}' must equal the fixed value`));
   return [...errors, ...validateConditions(schema)];
 }
 
@@ -82,7 +84,7 @@ export function validateConditions({ status }: FlowSchema | PriorityLevelConfigu
   const seen = new Set<string>();
   return (status?.conditions ?? []).flatMap(({ type = '' }, i) => {
     const path = fieldPath('status', 'conditions').index(i).child('type');
-    const errors = seen.has(type) ? [duplicate(path, type)] : [];
+    const errors = seen.has(type) ? [duplicate(path, named(type))] : [];
     seen.add(type);
     return type === '' ? [...errors, required(path)] : errors;
   });
@@ -189,7 +191,7 @@ export function validatePriorityLevelConfiguration(level: PriorityLevelConfigura
   const name = level.metadata.name ?? '';
   const { type = '', limited, exempt } = level.spec ?? {};
   if ((name === 'exempt') !== (type === 'Exempt'))
-    errors.push(invalid(spec.child('type'), type, "must be 'Exempt' if and only if `name` is 'exempt'"));
+    errors.push(invalid(spec.child('type'), named(type), "must be 'Exempt' if and only if `name` is 'exempt'"));
   switch (type) {
     case 'Exempt':
       if (limited) errors.push(forbidden(spec.child('limited'), 'must be nil if the type is not Limited'));
@@ -213,7 +215,11 @@ export function validatePriorityLevelConfiguration(level: PriorityLevelConfigura
     const have = isExempt ? { ...level.spec, exempt: fixed.exempt } : level.spec;
     if (!semanticDeepEqual(have, fixed))
       errors.push(
-        invalid(spec, level.spec, `spec of '${name}'${isExempt ? " except the 'spec.exempt' field" : ''} must equal the fixed value`),
+        invalid(
+          spec,
+          internalValue('PriorityLevelConfigurationSpec', level.spec),
+          `spec of '${name}'${isExempt ? " except the 'spec.exempt' field" : ''} must equal the fixed value`,
+        ),
       );
   }
   return [...errors, ...validateConditions(level)];

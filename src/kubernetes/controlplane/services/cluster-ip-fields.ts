@@ -1,5 +1,5 @@
 import { newInvalid } from '#apimachinery/api/errors';
-import { duplicate, type FieldError, fieldPath, invalid, maxErrors, notSupported, required } from '#apimachinery/validation/field';
+import { duplicate, type FieldError, fieldPath, invalid, maxErrors, named, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField } from '#apimachinery/validation/ip';
 import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import { familyOf, type IPFamily } from './address-range.ts';
@@ -111,7 +111,7 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
   for (const [at, family] of ipFamilies.entries()) {
     if (errors.length >= maxErrors) break;
     if (!families.includes(family)) errors.push(notSupported(familiesPath.index(at), family, families));
-    if (seen.has(family)) errors.push(duplicate(familiesPath.index(at), family));
+    if (seen.has(family)) errors.push(duplicate(familiesPath.index(at), named(family)));
     seen.add(family);
   }
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported(policyPath, ipFamilyPolicy, policies));

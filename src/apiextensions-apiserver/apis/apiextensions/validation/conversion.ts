@@ -1,4 +1,4 @@
-import { addErrors, type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label } from '#apimachinery/validation/names';
 import { validateCABundle, validateWebhookService, validateWebhookURL } from '#apimachinery/validation/webhook';
 import type { CustomResourceConversion, WebhookClientConfig } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -21,7 +21,8 @@ export function validateConversion(
   const { strategy = '', webhook } = conversion;
   const errors: FieldError[] = [];
   if (strategy === '') errors.push(required(path.child('strategy')));
-  else if (strategy !== 'None' && strategy !== 'Webhook') errors.push(notSupported(path.child('strategy'), strategy, ['None', 'Webhook']));
+  else if (strategy !== 'None' && strategy !== 'Webhook')
+    errors.push(notSupportedText(path.child('strategy'), strategy, ['None', 'Webhook']));
   const config = webhook?.clientConfig;
   const versions = webhook?.conversionReviewVersions ?? [];
   const configPath = path.child('webhookClientConfig');

@@ -1,6 +1,15 @@
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import type { Steps } from '#apimachinery/runtime/steps';
-import { addErrors, type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  fieldPath,
+  invalid,
+  notSupportedText,
+  type Path,
+  required,
+  named,
+} from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -33,7 +42,7 @@ export function* validateDefinitionUpdate(definition: CustomResourceDefinition, 
   const requirements = updateRequirements(definition, old);
   const errors = yield* validateSpec(path, spec, requirements);
   if (requirements.immutableNames) {
-    addErrors(errors, validateImmutableField(spec.scope ?? '', oldSpec.scope ?? '', path.child('scope')));
+    addErrors(errors, validateImmutableField(spec.scope ?? '', oldSpec.scope ?? '', path.child('scope'), named));
     addErrors(errors, validateImmutableField(spec.names?.kind ?? '', oldSpec.names?.kind ?? '', path.child('names', 'kind')));
   }
   addErrors(errors, validateImmutableField(spec.group ?? '', oldSpec.group ?? '', path.child('group')));
@@ -114,7 +123,7 @@ function* validateSpec(path: Path, spec: CustomResourceDefinitionSpec, requireme
   addErrors(errors, yield* validateCommon(path, internal, needsStructural, requirements));
   if (spec.conversion && spec.conversion.strategy !== 'None' && preserves) {
     const detail = 'must be None if spec.preserveUnknownFields is true';
-    errors.push(invalid(path.child('conversion', 'strategy'), spec.conversion.strategy, detail));
+    errors.push(invalid(path.child('conversion', 'strategy'), named(spec.conversion.strategy), detail));
   }
   return [...errors, ...validateConversion(path.child('conversion'), spec.conversion, requirements)];
 }
@@ -126,7 +135,8 @@ function validateGroupAndScope(path: Path, { group = '', scope = '' }: CustomRes
   else if (messages.length > 0) errors.push(invalid(path.child('group'), group, messages.join(',')));
   else if (!group.includes('.')) errors.push(invalid(path.child('group'), group, 'should be a domain with at least one dot'));
   if (scope === '') errors.push(required(path.child('scope')));
-  else if (scope !== 'Cluster' && scope !== 'Namespaced') errors.push(notSupported(path.child('scope'), scope, ['Cluster', 'Namespaced']));
+  else if (scope !== 'Cluster' && scope !== 'Namespaced')
+    errors.push(notSupportedText(path.child('scope'), scope, ['Cluster', 'Namespaced']));
   return errors;
 }
 

@@ -10,6 +10,7 @@ import {
   notSupported,
   type Path,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';
 import type {
@@ -58,7 +59,7 @@ function validateActions(actions: readonly string[], path: Path): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, action] of actions.entries()) {
     addErrors(errors, validateChoice(path.index(i), action, validationActions));
-    if (seen.has(action)) addError(errors, duplicate(path.index(i), action));
+    if (seen.has(action)) addError(errors, duplicate(path.index(i), named(action)));
     seen.add(action);
   }
   if (seen.has('Deny') && seen.has('Warn')) {

@@ -1,5 +1,5 @@
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
-import { addErrors, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, notSupported, required, named } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateDNS1123Label } from '#kubernetes/apis/core/validation/checks';
 import { validatePersistentVolumeClaimSpec, warnClaimSpec } from '#kubernetes/apis/core/validation/persistent-volume-claim';
@@ -86,7 +86,7 @@ function validateSpec(errors: FieldError[], spec: StatefulSetSpec, options: PodO
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention, selector, template = noTemplate } = spec;
   if (!policy) errors.push(required(specPath.child('podManagementPolicy')));
   else if (policy !== 'OrderedReady' && policy !== 'Parallel')
-    errors.push(invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'"));
+    errors.push(invalid(specPath.child('podManagementPolicy'), named(policy), "must be 'OrderedReady' or 'Parallel'"));
   validateUpdateStrategy(errors, spec.updateStrategy ?? {});
   for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const value = retention?.[field] ?? '';

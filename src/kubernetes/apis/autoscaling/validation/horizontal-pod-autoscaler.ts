@@ -10,6 +10,7 @@ import {
   notSupported,
   required,
   stopIfTooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isValidPathSegmentName } from '#apimachinery/validation/names';
 import { check, isNegative, quantityOf, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
@@ -177,7 +178,7 @@ function validateTarget(errors: FieldError[], target: MetricTarget, path: Path):
   const { type = '', averageUtilization } = target;
   if (type === '') errors.push(required(path.child('type'), 'must specify a metric target type'));
   if (!['Utilization', 'Value', 'AverageValue'].includes(type))
-    errors.push(invalid(path.child('type'), type, 'must be either Utilization, Value, or AverageValue'));
+    errors.push(invalid(path.child('type'), named(type), 'must be either Utilization, Value, or AverageValue'));
   for (const field of ['value', 'averageValue'] as const) {
     const amount = target[field];
     if (amount !== undefined && quantityOf(amount).sign !== 1) errors.push(invalid(path.child(field), amount, 'must be positive'));

@@ -1,6 +1,6 @@
 /** Validation of the transitions of a job's status. Upstream: ValidateJobUpdateStatus, getStatusValidationOptions of the job's strategy. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, duplicate, fieldPath, invalid, omitValue, required } from '#apimachinery/validation/field';
+import { type FieldError, duplicate, fieldPath, invalid, omitValue, required, named } from '#apimachinery/validation/field';
 import { validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { structValue } from '#kubernetes/apis/struct-value';
 import { validateMetaUpdateAgain } from '#kubernetes/apis/core/validation/object-meta';
@@ -95,7 +95,7 @@ function validateCounters(errors: FieldError[], status: JobStatus): void {
     for (const [i, uid] of (uncounted[field] ?? []).entries()) {
       const at = () => statusPath.child('uncountedTerminatedPods', field).index(i);
       if (uid === '') errors.push(invalid(at(), uid, 'must not be empty'));
-      else if (seen.has(uid)) errors.push(duplicate(at(), uid));
+      else if (seen.has(uid)) errors.push(duplicate(at(), named(uid)));
       seen.add(uid);
     }
   }

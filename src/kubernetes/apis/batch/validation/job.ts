@@ -14,6 +14,7 @@ import {
   stopIfTooMany,
   tooLong,
   tooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDomainPrefixedPath, isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
@@ -92,7 +93,7 @@ export function validateJobUpdate(job: Job, old: Job, server: ServerTraits): Fie
   validateCompletionsUpdate(errors, spec, oldSpec);
   validateImmutable(errors, spec.selector, oldSpec.selector, specPath, 'selector', selectorValue);
   validateTemplateUpdate(errors, spec.template ?? noTemplate, oldSpec.template ?? noTemplate, old, server);
-  validateImmutable(errors, spec.completionMode, oldSpec.completionMode, specPath, 'completionMode');
+  validateImmutable(errors, spec.completionMode, oldSpec.completionMode, specPath, 'completionMode', named);
   validateImmutable(errors, spec.podFailurePolicy, oldSpec.podFailurePolicy, specPath, 'podFailurePolicy', podFailurePolicyValue);
   validateImmutable(errors, spec.backoffLimitPerIndex, oldSpec.backoffLimitPerIndex, specPath, 'backoffLimitPerIndex');
   validateImmutable(errors, spec.managedBy, oldSpec.managedBy, specPath, 'managedBy');
@@ -243,7 +244,7 @@ function validatePodFailurePolicyRule(
   if (!action) errors.push(required(path.child('action'), validValues(actions)));
   else if (action === 'FailIndex') {
     if (spec.backoffLimitPerIndex === undefined)
-      errors.push(invalid(path.child('action'), action, 'requires the backoffLimitPerIndex to be set'));
+      errors.push(invalid(path.child('action'), named(action), 'requires the backoffLimitPerIndex to be set'));
   } else if (!actions.includes(action)) errors.push(notSupported(path.child('action'), action, actions));
   if (onExitCodes) validateOnExitCodes(errors, onExitCodes, names, path.child('onExitCodes'));
   validateOnPodConditions(errors, onPodConditions, path.child('onPodConditions'));

@@ -10,6 +10,7 @@ import {
   invalid,
   notSupported,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import {
   isDecimalInteger,
@@ -76,7 +77,7 @@ export function validateNodeSelectorRequirement(
         errors.push(required(path.child('values'), "must be specified single value when `operator` is 'Lt' or 'Gt'"));
       break;
     default:
-      errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
+      errors.push(invalid(path.child('operator'), named(operator), 'not a valid selector operator'));
   }
   check(errors, isQualifiedName(key), key, path, 'key');
   addErrorsOfEach(errors, values, path.child('values'), (found, value, at) => {
@@ -90,7 +91,8 @@ function validateNodeFieldSelectorRequirement(
   { key = '', operator = '', values = [] }: NodeSelectorRequirement,
   path: Path,
 ): void {
-  if (operator !== 'In' && operator !== 'NotIn') errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
+  if (operator !== 'In' && operator !== 'NotIn')
+    errors.push(invalid(path.child('operator'), named(operator), 'not a valid selector operator'));
   else if (values.length !== 1)
     errors.push(required(path.child('values'), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   if (key !== 'metadata.name') {
@@ -305,11 +307,15 @@ function validateToleration(errors: FieldError[], toleration: Toleration, path: 
     if (wrong.length > 0) check(errors, wrong, key, path, 'key');
   } else if (operator !== 'Exists') {
     errors.push(
-      invalid(path.child('operator'), operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'),
+      invalid(
+        path.child('operator'),
+        named(operator),
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
     );
   }
   if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
-    errors.push(invalid(path.child('effect'), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    errors.push(invalid(path.child('effect'), named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
   validateTolerationValue(errors, operator, value, path, options);
   if (effect !== '' && !taintEffects.includes(effect)) errors.push(notSupported(path.child('effect'), effect, taintEffects));

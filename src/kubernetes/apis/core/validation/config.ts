@@ -1,7 +1,17 @@
 /** Validation of config maps and secrets. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json/json';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
-import { addError, addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
+import {
+  addError,
+  addErrors,
+  type FieldError,
+  type Path,
+  fieldPath,
+  invalid,
+  required,
+  tooLong,
+  named,
+} from '#apimachinery/validation/field';
 import { checkEach } from '#apimachinery/validation/pausing';
 import { isConfigMapKey, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutable } from '#kubernetes/apis/core/immutable';
@@ -115,7 +125,7 @@ function objectError(bytes: Buffer): string | undefined {
 
 export function validateSecretUpdate(secret: Secret, old: Secret): FieldError[] {
   const errors: FieldError[] = [];
-  if ((secret.type ?? '') !== (old.type ?? '')) errors.push(invalid(fieldPath('type'), secret.type ?? '', fieldIsImmutable));
+  if ((secret.type ?? '') !== (old.type ?? '')) errors.push(invalid(fieldPath('type'), named(secret.type ?? ''), fieldIsImmutable));
   if (old.immutable) addErrors(errors, validateImmutable(secret, old, 'data'));
   validateMetaAgain(errors, secret.metadata, nameIsDNSSubdomain);
   addErrors(errors, validateSecret(secret));

@@ -10,6 +10,7 @@ import {
   notSupported,
   required,
   tooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { checkEach } from '#apimachinery/validation/pausing';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
@@ -308,7 +309,7 @@ function validateResizePolicy(
 ): void {
   const seen = new Set<string>();
   for (const [i, { resourceName = '', restartPolicy = '' }] of policies.entries()) {
-    if (seen.has(resourceName)) errors.push(duplicate(path.index(i), resourceName));
+    if (seen.has(resourceName)) errors.push(duplicate(path.index(i), named(resourceName)));
     seen.add(resourceName);
     validateRequiredEnum(errors, resourceName, ['cpu', 'memory'], path);
     validateRequiredEnum(errors, restartPolicy, ['NotRequired', 'RestartContainer'], path);

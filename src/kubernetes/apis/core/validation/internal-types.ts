@@ -1,6 +1,7 @@
 /**
  * Fields of upstream's internal types in order: `GoName type`, or `GoName=v1Name type` if the name in v1 differs in more than its first
- * letter; `+Type` is an embedded struct. Validation messages print values of these types. Upstream: pkg/apis/core/types.go.
+ * letter; `+Type` is an embedded struct. Validation messages print values of these types. Upstream: types.go of pkg/apis/core and of
+ * pkg/apis/flowcontrol.
  */
 export const internalTypes: Readonly<Record<string, string>> = {
   AWSElasticBlockStoreVolumeSource: 'VolumeID string, FSType=fsType string, Partition int, ReadOnly bool',
@@ -56,16 +57,21 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'TTY=tty bool',
   EphemeralVolumeSource: 'VolumeClaimTemplate *PersistentVolumeClaimTemplate',
   ExecAction: 'Command []string',
+  ExemptPriorityLevelConfiguration: 'NominalConcurrencyShares *int, LendablePercent *int',
   FCVolumeSource: 'TargetWWNs []string, Lun *int, FSType=fsType string, ReadOnly bool, WWIDs=wwids []string',
   FileKeySelector: 'VolumeName string, Path string, Key string, Optional *bool',
   FlexPersistentVolumeSource: 'Driver string, FSType=fsType string, SecretRef *SecretReference, ReadOnly bool, Options map',
   FlexVolumeSource: 'Driver string, FSType=fsType string, SecretRef *LocalObjectReference, ReadOnly bool, Options map',
   FlockerVolumeSource: 'DatasetName string, DatasetUUID string',
+  FlowDistinguisherMethod: 'Type string',
+  FlowSchemaSpec:
+    'PriorityLevelConfiguration PriorityLevelConfigurationReference, MatchingPrecedence int, DistinguisherMethod *FlowDistinguisherMethod, Rules []PolicyRulesWithSubjects',
   GCEPersistentDiskVolumeSource: 'PDName=pdName string, FSType=fsType string, Partition int, ReadOnly bool',
   GRPCAction: 'Port int, Service *string',
   GitRepoVolumeSource: 'Repository string, Revision string, Directory string',
   GlusterfsPersistentVolumeSource: 'EndpointsName=endpoints string, Path string, ReadOnly bool, EndpointsNamespace *string',
   GlusterfsVolumeSource: 'EndpointsName=endpoints string, Path string, ReadOnly bool',
+  GroupSubject: 'Name string',
   HTTPGetAction: 'Path string, Port IntOrString, Host string, Scheme string, HTTPHeaders=httpHeaders []HTTPHeader',
   HTTPHeader: 'Name string, Value string',
   HostAlias: 'IP=ip string, Hostnames []string',
@@ -83,6 +89,9 @@ export const internalTypes: Readonly<Record<string, string>> = {
   KeyToPath: 'Key string, Path string, Mode *int',
   Lifecycle: 'PostStart *LifecycleHandler, PreStop *LifecycleHandler, StopSignal *string',
   LifecycleHandler: 'Exec *ExecAction, HTTPGet=httpGet *HTTPGetAction, TCPSocket=tcpSocket *TCPSocketAction, Sleep *SleepAction',
+  LimitResponse: 'Type string, Queuing *QueuingConfiguration',
+  LimitedPriorityLevelConfiguration:
+    'NominalConcurrencyShares int, LimitResponse LimitResponse, LendablePercent *int, BorrowingLimitPercent *int',
   LocalObjectReference: 'Name string',
   LocalVolumeSource: 'Path string, FSType=fsType *string',
   NFSVolumeSource: 'Server string, Path string, ReadOnly bool',
@@ -94,6 +103,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
   NodeSelector: 'NodeSelectorTerms []NodeSelectorTerm',
   NodeSelectorRequirement: 'Key string, Operator string, Values []string',
   NodeSelectorTerm: 'MatchExpressions []NodeSelectorRequirement, MatchFields []NodeSelectorRequirement',
+  NonResourcePolicyRule: 'Verbs []string, NonResourceURLs []string',
   ObjectFieldSelector: 'APIVersion=apiVersion string, FieldPath string',
   ObjectReference:
     'Kind string, Namespace string, Name string, UID=uid string, APIVersion=apiVersion string, ResourceVersion string, ' +
@@ -155,13 +165,17 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'TopologySpreadConstraints []TopologySpreadConstraint, OS=os *PodOS, SchedulingGates []PodSchedulingGate, ' +
     'ResourceClaims []PodResourceClaim, Resources *ResourceRequirements, HostnameOverride *string, ' +
     'SchedulingGroup *PodSchedulingGroup',
+  PolicyRulesWithSubjects: 'Subjects []Subject, ResourceRules []ResourcePolicyRule, NonResourceRules []NonResourcePolicyRule',
   PortworxVolumeSource: 'VolumeID string, FSType=fsType string, ReadOnly bool',
   PreferredSchedulingTerm: 'Weight int, Preference NodeSelectorTerm',
+  PriorityLevelConfigurationReference: 'Name string',
+  PriorityLevelConfigurationSpec: 'Type string, Limited *LimitedPriorityLevelConfiguration, Exempt *ExemptPriorityLevelConfiguration',
   Probe:
     '+ProbeHandler, InitialDelaySeconds int, TimeoutSeconds int, PeriodSeconds int, SuccessThreshold int, FailureThreshold int, ' +
     'TerminationGracePeriodSeconds *int',
   ProbeHandler: 'Exec *ExecAction, HTTPGet=httpGet *HTTPGetAction, TCPSocket=tcpSocket *TCPSocketAction, GRPC=grpc *GRPCAction',
   ProjectedVolumeSource: 'Sources []VolumeProjection, DefaultMode *int',
+  QueuingConfiguration: 'Queues int, HandSize int, QueueLengthLimit int',
   QuobyteVolumeSource: 'Registry string, Volume string, ReadOnly bool, User string, Group string, Tenant string',
   RBDPersistentVolumeSource:
     'CephMonitors=monitors []string, RBDImage=image string, FSType=fsType string, RBDPool=pool string, RadosUser=user string, ' +
@@ -171,6 +185,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'Keyring string, SecretRef *LocalObjectReference, ReadOnly bool',
   ResourceClaim: 'Name string, Request string',
   ResourceFieldSelector: 'ContainerName string, Resource string, Divisor Quantity',
+  ResourcePolicyRule: 'Verbs []string, APIGroups=apiGroups []string, Resources []string, ClusterScope bool, Namespaces []string',
   ResourceRequirements: 'Limits map, Requests map, Claims []ResourceClaim',
   SELinuxOptions: 'User string, Role string, Type string, Level string',
   ScaleIOPersistentVolumeSource:
@@ -192,12 +207,14 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'WindowsOptions *WindowsSecurityContextOptions, RunAsUser *int, RunAsGroup *int, RunAsNonRoot *bool, ' +
     'ReadOnlyRootFilesystem *bool, AllowPrivilegeEscalation *bool, ProcMount *string, SeccompProfile *SeccompProfile, ' +
     'AppArmorProfile *AppArmorProfile',
+  ServiceAccountSubject: 'Namespace string, Name string',
   ServiceAccountTokenProjection: 'Audience string, ExpirationSeconds int, Path string',
   ServicePort: 'Name string, Protocol string, AppProtocol *string, Port int, TargetPort IntOrString, NodePort int',
   SleepAction: 'Seconds int',
   StorageOSPersistentVolumeSource:
     'VolumeName string, VolumeNamespace string, FSType=fsType string, ReadOnly bool, SecretRef *ObjectReference',
   StorageOSVolumeSource: 'VolumeName string, VolumeNamespace string, FSType=fsType string, ReadOnly bool, SecretRef *LocalObjectReference',
+  Subject: 'Kind string, User *UserSubject, Group *GroupSubject, ServiceAccount *ServiceAccountSubject',
   Sysctl: 'Name string, Value string',
   TCPSocketAction: 'Port IntOrString, Host string',
   Taint: 'Key string, Value string, Effect string, TimeAdded *Time',
@@ -207,6 +224,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'NodeAffinityPolicy *string, NodeTaintsPolicy *string, MatchLabelKeys []string',
   TypedLocalObjectReference: 'APIGroup=apiGroup *string, Kind string, Name string',
   TypedObjectReference: 'APIGroup=apiGroup *string, Kind string, Name string, Namespace *string',
+  UserSubject: 'Name string',
   Volume: 'Name string, +VolumeSource',
   VolumeDevice: 'Name string, DevicePath string',
   VolumeMount:

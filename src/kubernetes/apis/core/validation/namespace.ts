@@ -1,5 +1,5 @@
 /** Validation of namespaces. Upstream: pkg/apis/core/validation. */
-import { addErrors, type FieldError, type Path, fieldPath, invalid } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, invalid, named } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
 import { check } from './checks.ts';
@@ -33,7 +33,7 @@ export function validateNamespaceStatusUpdate({ metadata, status }: Namespace): 
   const [expected, when] = metadata.deletionTimestamp ? ['Terminating', 'is not empty'] : ['Active', 'is empty'];
   return phase === expected
     ? []
-    : [invalid(fieldPath('status', 'Phase'), phase, `may only be '${expected}' if \`deletionTimestamp\` ${when}`)];
+    : [invalid(fieldPath('status', 'Phase'), named(phase), `may only be '${expected}' if \`deletionTimestamp\` ${when}`)];
 }
 
 export function validateNamespaceFinalizeUpdate({ spec }: Namespace): FieldError[] {

@@ -8,6 +8,7 @@ import {
   invalid,
   notSupported,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isQualifiedName, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import { validateAnnotations, validateLabelSelector, validateLabels } from '#apimachinery/validation/object-meta';
@@ -182,7 +183,7 @@ export function validatePersistentVolumeClaimUpdate(claim: PersistentVolumeClaim
   ) {
     errors.push(forbidden(specPath.child('resources', 'requests', 'storage'), 'field can not be less than status.capacity'));
   }
-  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), spec.volumeMode, fieldIsImmutable));
+  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), named(spec.volumeMode), fieldIsImmutable));
   if (
     spec.volumeAttributesClassName !== before.volumeAttributesClassName &&
     old.status?.currentVolumeAttributesClassName !== undefined &&

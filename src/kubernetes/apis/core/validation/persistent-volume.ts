@@ -2,7 +2,7 @@
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required, named } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import type { NodeSelectorRequirement, PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from '#kubernetes/schema/core_v1.gen';
@@ -202,7 +202,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     const diff = internalDiff('PersistentVolumeSource', oldSource, source);
     errors.push(forbidden(specPath.child('persistentvolumesource'), `spec.persistentvolumesource is immutable after creation\n${diff}`));
   }
-  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), spec.volumeMode, fieldIsImmutable));
+  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), named(spec.volumeMode), fieldIsImmutable));
   const isMutable = isOptedIn(server, 'MutablePVNodeAffinity');
   if (before.nodeAffinity && !isMutable && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
     const shown = internalValue('*VolumeNodeAffinity', spec.nodeAffinity);

@@ -12,6 +12,7 @@ import {
   internalError,
   required,
   tooLong,
+  named,
 } from '#apimachinery/validation/field';
 import { isValidGroupID, isValidUserID, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
@@ -42,7 +43,7 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod, server: ServerTraits
   if ((status.observedGeneration ?? 0) < 0)
     errors.push(invalid(statusPath.child('observedGeneration'), status.observedGeneration, 'must be a non-negative integer'));
   if ((status.qosClass ?? '') !== (before.qosClass ?? ''))
-    errors.push(invalid(statusPath.child('qosClass'), status.qosClass ?? '', 'field is immutable'));
+    errors.push(invalid(statusPath.child('qosClass'), named(status.qosClass ?? ''), 'field is immutable'));
   validateStateTransitions(errors, status, before, old.spec ?? noSpec);
   if (status.resourceClaimStatuses) validateResourceClaimStatuses(errors, status.resourceClaimStatuses, spec);
   if (status.extendedResourceClaimStatus) validateExtendedResourceClaimStatus(errors, status, spec);
@@ -181,7 +182,8 @@ function validateNodeAllocatableStatuses(errors: FieldError[], status: PodStatus
     if (!containers?.length) errors.push(required(at.child('containers'), 'must not be empty'));
     if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'));
     for (const [name, amount] of Object.entries(resources)) {
-      if (!isNativeResource(name)) errors.push(invalid(at.child('resources').key(name), name, 'must be a node allocatable resource name'));
+      if (!isNativeResource(name))
+        errors.push(invalid(at.child('resources').key(name), named(name), 'must be a node allocatable resource name'));
       if (quantityOf(amount).sign < 0) errors.push(invalid(at.child('resources').key(name), amount, 'must be non-negative'));
     }
   }
@@ -266,7 +268,7 @@ function validateAllocatedResourcesStatus(
       if (message === '') errors.push(required(place.child('message'), 'must be non-empty if specified'));
       else if (message !== undefined && byteLength(message) > maxHealthMessage)
         errors.push(tooLong(place.child('message'), '', maxHealthMessage));
-      if (ids.has(resourceID)) errors.push(duplicate(place.child('resourceID'), resourceID));
+      if (ids.has(resourceID)) errors.push(duplicate(place.child('resourceID'), named(resourceID)));
       else ids.add(resourceID);
     }
   }

@@ -2,7 +2,17 @@
 import type { Quantity } from '#apimachinery/api/quantity';
 import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
-import { addErrors, type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  forbidden,
+  invalid,
+  required,
+  named,
+} from '#apimachinery/validation/field';
 import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { ResourceList } from '#kubernetes/apis/core/resource-list';
@@ -31,11 +41,11 @@ export function validateLimitRange({ spec }: LimitRange): FieldError[] {
     const { type = '' } = item;
     const path = specPath.child('limits').index(i);
     const wrong = isQualifiedName(type);
-    check(errors, wrong, type, path, 'type');
+    check(errors, wrong, named(type), path, 'type');
     if (wrong.length === 0 && !type.includes('/') && !limitTypes.includes(type)) {
-      errors.push(invalid(path.child('type'), type, 'must be a standard limit type or fully qualified'));
+      errors.push(invalid(path.child('type'), named(type), 'must be a standard limit type or fully qualified'));
     }
-    if (types.has(type)) errors.push(duplicate(path.child('type'), type));
+    if (types.has(type)) errors.push(duplicate(path.child('type'), named(type)));
     types.add(type);
     validateLimitRangeItem(errors, item, type, path);
   }
@@ -157,7 +167,7 @@ function validateScopeSelector(
   const path = specPath.child('scopeSelector', 'matchExpressions');
   const expressions = scopeSelector?.matchExpressions ?? [];
   for (const { scopeName = '', operator = '', values = [] } of expressions) {
-    if (!scopes.has(scopeName)) errors.push(invalid(path.child('scopeName'), scopeName, 'unsupported scope'));
+    if (!scopes.has(scopeName)) errors.push(invalid(path.child('scopeName'), named(scopeName), 'unsupported scope'));
     for (const name of limited) {
       if (!isScopeValidForResource(scopeName, name))
         errors.push(invalid(path, internalValue('ScopeSelector', scopeSelector), 'unsupported scope applied to resource'));
@@ -179,7 +189,7 @@ function validateScopeSelector(
         errors.push(
           invalid(path.child('values'), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"),
         );
-    } else errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
+    } else errors.push(invalid(path.child('operator'), named(operator), 'not a valid selector operator'));
   }
   validateConflicts(
     errors,

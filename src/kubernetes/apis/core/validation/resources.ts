@@ -12,6 +12,7 @@ import {
   notFound,
   notSupported,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { checkEach, errorsOfEach } from '#apimachinery/validation/pausing';
 import { isQualifiedName } from '#apimachinery/validation/names';
@@ -79,11 +80,11 @@ export function validateResourceName(errors: FieldError[], name: string, path: (
   if (standardResources.has(name)) return true;
   const wrong = isQualifiedName(name);
   if (wrong.length > 0) {
-    check(errors, wrong, name, path());
+    check(errors, wrong, named(name), path());
     return false;
   }
   if (name.includes('/') || isQuotaHugePages(name)) return true;
-  errors.push(invalid(path(), name, 'must be a standard resource type or fully qualified'));
+  errors.push(invalid(path(), named(name), 'must be a standard resource type or fully qualified'));
   return false;
 }
 
@@ -91,9 +92,9 @@ export const validateContainerResourceName: NameRule = (errors, name, path) => {
   if (containerResources.has(name)) return;
   validateResourceName(errors, name, path);
   if (!name.includes('/')) {
-    if (!isHugePageResourceName(name)) errors.push(invalid(path(), name, 'must be a standard resource for containers'));
+    if (!isHugePageResourceName(name)) errors.push(invalid(path(), named(name), 'must be a standard resource for containers'));
   } else if (!isNativeResource(name) && !isExtendedResourceName(name)) {
-    errors.push(invalid(path(), name, "doesn't follow extended resource name standard"));
+    errors.push(invalid(path(), named(name), "doesn't follow extended resource name standard"));
   }
 };
 
@@ -105,7 +106,7 @@ const validatePodResourceName: NameRule = (errors, name, path) => {
 export function validateResourceQuotaResourceName(errors: FieldError[], name: string, path: () => Path): void {
   validateResourceName(errors, name, path);
   if (!name.includes('/') && !isStandardQuotaResourceName(name))
-    errors.push(invalid(path(), name, 'must be a standard resource for quota'));
+    errors.push(invalid(path(), named(name), 'must be a standard resource for quota'));
 }
 
 /** Validates an amount: not negative, and a whole number for countable resources. */

@@ -12,6 +12,7 @@ import {
   notSupportedText,
   type Path,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { getWarningsForCIDR, getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isDNS1123Subdomain, isValidPortNum } from '#apimachinery/validation/names';
@@ -190,7 +191,7 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
   const seen = new Set<string>();
   for (const [i, family] of ipFamilies.entries()) {
     if (!families.includes(family)) addError(errors, notSupported(specPath.child('ipFamilies').index(i), family, families));
-    if (seen.has(family)) addError(errors, duplicate(specPath.child('ipFamilies').index(i), family));
+    if (seen.has(family)) addError(errors, duplicate(specPath.child('ipFamilies').index(i), named(family)));
     seen.add(family);
   }
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
@@ -303,7 +304,7 @@ function validateTrafficPolicies(errors: FieldError[], spec: ServiceSpec): void 
     validateRequiredEnum(errors, externalTrafficPolicy, ['Cluster', 'Local'], specPath, 'externalTrafficPolicy');
   else if (externalTrafficPolicy)
     errors.push(
-      invalid(specPath.child('externalTrafficPolicy'), externalTrafficPolicy, 'may only be set for externally-accessible services'),
+      invalid(specPath.child('externalTrafficPolicy'), named(externalTrafficPolicy), 'may only be set for externally-accessible services'),
     );
   const healthPath = specPath.child('healthCheckNodePort');
   if (!needsHealthCheck(spec)) {

@@ -10,6 +10,7 @@ import {
   notSupported,
   required,
   tooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { getWarningsForIP, isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import {
@@ -53,7 +54,8 @@ export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointS
   const errors: FieldError[] = [];
   validateMetaAgain(errors, slice.metadata, nameIsDNSSubdomain);
   addErrors(errors, validateEndpointSlice(slice, old));
-  if (slice.addressType !== old.addressType) errors.push(invalid(fieldPath('addressType'), slice.addressType ?? '', fieldImmutableError));
+  if (slice.addressType !== old.addressType)
+    errors.push(invalid(fieldPath('addressType'), named(slice.addressType ?? ''), fieldImmutableError));
   return errors;
 }
 

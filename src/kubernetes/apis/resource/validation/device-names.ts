@@ -1,5 +1,5 @@
 /** Validation of the names of drivers, pools and devices, and of lists of them. Upstream: pkg/apis/resource/validation/validation.go. */
-import { duplicate, type FieldError, invalid, type Path, required, tooLong, tooMany } from '#apimachinery/validation/field';
+import { duplicate, type FieldError, invalid, type Path, required, tooLong, tooMany, named } from '#apimachinery/validation/field';
 import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
 
@@ -47,7 +47,8 @@ export function validateQualifiedName(errors: FieldError[], name: string, path: 
 
 export function validateFullyQualifiedName(errors: FieldError[], name: string, path: Path): void {
   validateQualifiedName(errors, name, path);
-  if (!name.includes('/')) errors.push(invalid(path, name, 'a fully qualified name must be a domain and a name separated by a slash'));
+  if (!name.includes('/'))
+    errors.push(invalid(path, named(name), 'a fully qualified name must be a domain and a name separated by a slash'));
 }
 
 function validateIdentifier(errors: FieldError[], name: string, path: Path): void {

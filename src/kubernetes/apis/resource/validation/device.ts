@@ -12,6 +12,7 @@ import {
   stopIfTooMany,
   tooLong,
   tooMany,
+  named,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation/names';
 import { errorsOfEach } from '#apimachinery/validation/pausing';
@@ -193,7 +194,7 @@ function validateMappings(errors: FieldError[], { nodeAllocatableResourceMapping
   for (const name of presentKeys(nodeAllocatableResourceMappings)) {
     const { allocationMultiplier, capacityKey } = nodeAllocatableResourceMappings[name]!;
     const place = path.key(name);
-    if (!isNativeResource(name)) errors.push(invalid(place, name, 'must be a node allocatable resource name'));
+    if (!isNativeResource(name)) errors.push(invalid(place, named(name), 'must be a node allocatable resource name'));
     if (allocationMultiplier === undefined && capacityKey === undefined)
       errors.push(invalid(place, '', 'at least one of allocationMultiplier or capacityKey must be set'));
     if (allocationMultiplier !== undefined && compareAmounts(allocationMultiplier, '0') <= 0)

@@ -1,5 +1,5 @@
 /** Validation of priority classes. Upstream: pkg/apis/scheduling/validation/validation.go. */
-import { addErrors, type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, forbidden, named } from '#apimachinery/validation/field';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import { validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';
 import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
@@ -46,6 +46,6 @@ function systemClassError(name: string, value: number, globalDefault: boolean): 
 export function validatePriorityClassUpdate({ value = 0, preemptionPolicy }: PriorityClass, old: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   if (value !== (old.value ?? 0)) errors.push(forbidden(fieldPath('value'), 'may not be changed in an update.'));
-  addErrors(errors, validateImmutableField(preemptionPolicy, old.preemptionPolicy, fieldPath('preemptionPolicy')));
+  addErrors(errors, validateImmutableField(preemptionPolicy, old.preemptionPolicy, fieldPath('preemptionPolicy'), named));
   return errors;
 }

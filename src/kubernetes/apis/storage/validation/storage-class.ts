@@ -10,6 +10,7 @@ import {
   invalid,
   notSupported,
   required,
+  named,
 } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateLabelName } from '#apimachinery/validation/object-meta';
@@ -45,7 +46,8 @@ export function validateStorageClassUpdate(storageClass: StorageClass, old: Stor
   addErrors(errors, validateStorageClass(storageClass));
   const { parameters, provisioner = '', reclaimPolicy, volumeBindingMode } = storageClass;
   for (const [field, value] of Object.entries({ parameters, provisioner, reclaimPolicy, volumeBindingMode })) {
-    if (!semanticDeepEqual(value, old[field])) errors.push(invalid(fieldPath(field), value, fieldImmutableError));
+    if (!semanticDeepEqual(value, old[field]))
+      errors.push(invalid(fieldPath(field), field === 'provisioner' ? value : named(value), fieldImmutableError));
   }
   return errors;
 }
