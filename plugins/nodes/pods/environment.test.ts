@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 import { environmentOf, podField } from './environment.ts';
 
-const pod: Pod = { metadata: { name: 'web', annotations: { text: '\n'.repeat(250_000) } }, spec: { containers: [] } };
+const metadata = { name: 'web', annotations: { text: '\n'.repeat(250_000) } };
+const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
 
 it('does not read the annotations for each of many other fields', () => {
   const env = Array.from({ length: 5_000 }, (_, i) => ({ name: `V${i}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }));

@@ -74,7 +74,7 @@ const pairs = (entries: Readonly<Record<string, string>> = {}): string =>
     .map((key) => `${key}=${quote(entries[key] as string)}`)
     .join('\n');
 
-/** Fields of the downward API by path. Each is computed only if it is asked for: annotations may have 256 KiB. */
+/** Fields of the downward API by path. Each is computed only if it is read: annotations may have 256 KiB. */
 const fields: ReadonlyMap<string, (pod: Pod) => string | undefined> = new Map<string, (pod: Pod) => string | undefined>([
   ['metadata.name', ({ metadata }) => metadata.name],
   ['metadata.namespace', ({ metadata }) => metadata.namespace],

@@ -36,7 +36,7 @@ interface MarkLine {
   readonly end: number;
 }
 
-/** Returns the lines that begin with dashes. Others are not looked at: a client may send a million. */
+/** Returns the lines that begin with dashes. Others are skipped: a client may send a million. */
 function* markLines(text: string): Iterable<MarkLine> {
   for (let start = text.indexOf(dashes); start >= 0; ) {
     const end = endOfLine(text, start);
