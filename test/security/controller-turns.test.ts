@@ -97,6 +97,33 @@ it('pods in a namespace with large selectors', { timeout: 120_000 }, async () =>
   expect(turn).toBeLessThan(atMostMs);
 });
 
+it('a quota of 15,000 names', { timeout: 120_000 }, async () => {
+  const path = '/api/v1/namespaces/default/resourcequotas';
+  const counts = Array.from({ length: 15_000 }, (_, i) => [`count/x${i}.example.com`, '1']);
+  const turn = await longestTurn(async (attempt) => {
+    const name = `names-${attempt}`;
+    await create(path, { metadata: { name }, spec: { hard: { pods: '100', ...Object.fromEntries(counts) } } });
+    await until(`${path}/${name}`, (_status, body) => body.includes('"used":{"pods":'));
+    await cluster.fetch(`${path}/${name}`, { method: 'DELETE' });
+  }, atMostMs);
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+it('a pod whose affinity has many values', { timeout: 120_000 }, async () => {
+  const path = '/api/v1/namespaces/default/pods';
+  const values = Array.from({ length: 150_000 }, (_, i) => `v${i}`);
+  const labelSelector = { matchExpressions: [{ key: 'a', operator: 'NotIn', values }] };
+  const required = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }];
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+  const turn = await longestTurn(async (attempt) => {
+    const name = `values-${attempt}`;
+    await create(path, { metadata: { name }, spec: { containers, affinity } });
+    await until(`${path}/${name}`, (_status, body) => body.includes('"nodeName"'));
+    await cluster.fetch(`${path}/${name}?gracePeriodSeconds=0`, { method: 'DELETE' });
+  }, atMostMs);
+  expect(turn).toBeLessThan(atMostMs);
+});
+
 describe('devices for pods', () => {
   const group = '/apis/resource.k8s.io/v1';
   const driver = 'gpu.example.com';

@@ -1,6 +1,6 @@
 import type { GroupResource, Informers } from 'kubenest/sdk';
 import { PersistentVolumeClaimEvaluator } from './claim-evaluator.ts';
-import type { QuotaEvaluator } from './evaluator.ts';
+import { objectCountName, type QuotaEvaluator } from './evaluator.ts';
 import { ObjectCountEvaluator } from './object-count-evaluator.ts';
 import { PodEvaluator } from './pod-evaluator.ts';
 import { ResourceClaimEvaluator } from './resource-claim-evaluator.ts';
@@ -35,6 +35,8 @@ export function isNeverCounted({ group, resource }: GroupResource): boolean {
 /** The evaluators by resource: those of resources with a usage of their own, and object counts of all others. */
 export class QuotaEvaluators {
   readonly #evaluators = new Map<string, QuotaEvaluator>();
+  /** Resources with a usage of their own. */
+  readonly #own: ReadonlySet<string>;
 
   constructor(informers: Informers) {
     const pods = new PodEvaluator();
@@ -50,6 +52,7 @@ export class QuotaEvaluators {
         pods,
       ),
     );
+    this.#own = new Set(this.#evaluators.keys());
   }
 
   of({ group, resource }: GroupResource): QuotaEvaluator {
@@ -64,10 +67,10 @@ export class QuotaEvaluators {
 
   /** Returns the resources that the names of a quota limit. */
   resourcesOf(names: readonly string[]): GroupResource[] {
-    const counted = names.flatMap((name) => countedResource(name) ?? []);
+    const own = [...this.#own].filter((key) => this.#evaluators.get(key)!.matchingResources(names).length > 0);
     const aliased = Object.keys(aliases).filter((key) => names.includes(aliases[key] as string));
-    const keys = new Set([...this.#evaluators.keys(), ...aliased, ...counted.map(({ group, resource }) => `${group}/${resource}`)]);
-    return [...keys].map(resourceOf).filter((resource) => this.of(resource).matchingResources(names).length > 0);
+    const counted = names.flatMap((name) => countedResource(name) ?? []);
+    return [...new Set([...own, ...aliased, ...counted.map(({ group, resource }) => `${group}/${resource}`)])].map(resourceOf);
   }
 }
 
@@ -79,6 +82,7 @@ function resourceOf(key: string): GroupResource {
 /** Returns the resource of `count/RESOURCE.GROUP`; undefined for other names. */
 function countedResource(name: string): GroupResource | undefined {
   if (!name.startsWith('count/')) return undefined;
-  const [resource = '', ...group] = name.slice('count/'.length).split('.');
-  return { group: group.join('.'), resource };
+  const [resource = '', ...rest] = name.slice('count/'.length).split('.');
+  const group = rest.join('.');
+  return objectCountName(group, resource) === name ? { group, resource } : undefined;
 }

@@ -13,6 +13,7 @@ import {
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
+import { inSteps } from '#sdk/internal';
 import { amountsOf } from '../../common/pod-resources.ts';
 import { type QuotaEvaluator, type ResourceQuotaObject, type ScopeRequirement, scopesOf } from '../../common/quota/evaluator.ts';
 import { areEqual, mask, type QuotaAmounts } from '../../common/quota/quota-amounts.ts';
@@ -58,7 +59,7 @@ export class ResourceQuotaController {
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
     const quota = this.#quotas.get(namespace, name);
     if (!quota) return {};
-    const usage = usageOf(quota, this.#evaluators, (resource) => this.#objectsOf(resource, namespace));
+    const usage = await inSteps(usageOf(quota, this.#evaluators, (resource) => this.#objectsOf(resource, namespace)));
     const hard = amountsOf(quota.spec?.hard);
     const key = `${namespace}/${name}`;
     const counted = this.#settling.delete(key) ? highest(usage, amountsOf(quota.status?.used)) : usage;
@@ -82,9 +83,10 @@ export class ResourceQuotaController {
   /** Returns the objects of a resource, and watches it from now on; undefined if this server does not store it. */
   #objectsOf(resource: GroupResource, namespace: string): readonly KubeObject[] | undefined {
     try {
+      const objects = this.informers.for(resource).list(namespace);
       const key = `${resource.group}/${resource.resource}`;
       if (!this.#watches.has(key)) this.#watches.set(key, this.#watch(resource));
-      return this.informers.for(resource).list(namespace);
+      return objects;
     } catch {
       return undefined;
     }

@@ -68,30 +68,31 @@ function expandReferences(text: string, values: ReadonlyMap<string, string>): st
   });
 }
 
+const pairs = (entries: Readonly<Record<string, string>> = {}): string =>
+  Object.keys(entries)
+    .sort()
+    .map((key) => `${key}=${quote(entries[key] as string)}`)
+    .join('\n');
+
+/** Fields of the downward API by path. Each is computed only if it is read: annotations may have 256 KiB. */
+const fields: ReadonlyMap<string, (pod: Pod) => string | undefined> = new Map<string, (pod: Pod) => string | undefined>([
+  ['metadata.name', ({ metadata }) => metadata.name],
+  ['metadata.namespace', ({ metadata }) => metadata.namespace],
+  ['metadata.uid', ({ metadata }) => metadata.uid],
+  ['metadata.labels', ({ metadata }) => pairs(metadata.labels)],
+  ['metadata.annotations', ({ metadata }) => pairs(metadata.annotations)],
+  ['spec.nodeName', ({ spec }) => spec?.nodeName],
+  ['spec.serviceAccountName', ({ spec }) => spec?.serviceAccountName],
+  ['status.hostIP', ({ status }) => status?.hostIP],
+  ['status.hostIPs', ({ status }) => status?.hostIPs?.map(({ ip }) => ip).join(',')],
+  ['status.podIP', ({ status }) => status?.podIP],
+  ['status.podIPs', ({ status }) => status?.podIPs?.map(({ ip }) => ip).join(',')],
+]);
+
 /** Returns the value of a field of the downward API; undefined if the pod does not have it. Upstream: kubernetes/pkg/fieldpath. */
-export function podField({ metadata, spec, status }: Pod, { fieldPath = '' }: ObjectFieldSelector): string | undefined {
+export function podField(pod: Pod, { fieldPath = '' }: ObjectFieldSelector): string | undefined {
   const [, map, key] = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(fieldPath) ?? [];
-  if (map !== undefined) {
-    const entries = metadata[map as 'labels' | 'annotations'] ?? {};
-    return key !== undefined && Object.hasOwn(entries, key) ? entries[key] : '';
-  }
-  const pairs = (entries: Readonly<Record<string, string>> = {}): string =>
-    Object.keys(entries)
-      .sort()
-      .map((key) => `${key}=${quote(entries[key] as string)}`)
-      .join('\n');
-  const fields: Readonly<Record<string, string | undefined>> = {
-    'metadata.name': metadata.name,
-    'metadata.namespace': metadata.namespace,
-    'metadata.uid': metadata.uid,
-    'metadata.labels': pairs(metadata.labels),
-    'metadata.annotations': pairs(metadata.annotations),
-    'spec.nodeName': spec?.nodeName,
-    'spec.serviceAccountName': spec?.serviceAccountName,
-    'status.hostIP': status?.hostIP,
-    'status.hostIPs': status?.hostIPs?.map(({ ip }) => ip).join(','),
-    'status.podIP': status?.podIP,
-    'status.podIPs': status?.podIPs?.map(({ ip }) => ip).join(','),
-  };
-  return Object.hasOwn(fields, fieldPath) ? fields[fieldPath] : undefined;
+  if (map === undefined) return fields.get(fieldPath)?.(pod);
+  const entries = pod.metadata[map as 'labels' | 'annotations'] ?? {};
+  return key !== undefined && Object.hasOwn(entries, key) ? entries[key] : '';
 }

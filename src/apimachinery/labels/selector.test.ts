@@ -93,6 +93,12 @@ test('requiresExactMatch', () => {
   expect(selectorFromSet({ x: 'y' }).requiresExactMatch('x')).toBe('y');
 });
 
+test.each([1, 10, 100])('a requirement with 1,000 values matches the same the first and the %ith time', (times) => {
+  const values = Array.from({ length: 1_000 }, (_, i) => `v${i}`);
+  const selector = labelSelectorAsSelector({ matchExpressions: [{ key: 'a', operator: 'In', values }] });
+  for (let i = 0; i < times; i += 1) expect([selector.matches({ a: 'v999' }), selector.matches({ a: 'x' })]).toEqual([true, false]);
+});
+
 describe('a selector with many requirements', () => {
   const parts = [
     'a=1',

@@ -3,14 +3,13 @@ import { newTimeoutError } from '#apimachinery/api/errors';
 import { answerRegexpsBy, type RegexpAnswer, type RegexpQuestion } from '#apimachinery/runtime/regexp';
 import { QueuedThread, ThreadTimeoutError } from './queued-thread.ts';
 
-const module = new URL('./regexp-worker', import.meta.url);
 const resourceLimits = { maxOldGenerationSizeMb: 1024 };
 const waitMs = 30_000;
 const maxSlowPatterns = 1_000;
 
 /**
- * Threads for large patterns and long texts. A question that takes the first thread too long is asked again in the second one, and those with
- * the same pattern are asked there from then on: a pattern that takes half a minute, which any user may write, does not hold up the patterns of others.
+ * Threads for large patterns and long texts. The second thread answers a question that takes the first one too long, and from
+ * then on all questions with the same pattern: a pattern that takes half a minute, which any user may write, does not hold up the patterns of others.
  */
 export class RegexpThreads implements Disposable {
   readonly #first: QueuedThread<RegexpQuestion, RegexpAnswer>;
@@ -20,7 +19,7 @@ export class RegexpThreads implements Disposable {
 
   constructor({ firstMs = 2_000, secondMs = 30_000 } = {}) {
     const thread = (name: string, timeoutMs: number): QueuedThread<RegexpQuestion, RegexpAnswer> =>
-      new QueuedThread({ name, module, resourceLimits, timeoutMs, waitMs });
+      new QueuedThread({ name, module: new URL('./regexp-worker', import.meta.url), resourceLimits, timeoutMs, waitMs });
     this.#first = thread('regular expressions', firstMs);
     this.#second = thread('slow regular expressions', secondMs);
   }

@@ -1,4 +1,5 @@
 import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { inSteps } from '#apimachinery/runtime/steps';
 import { mask } from '#plugins/common/quota/quota-amounts';
 import type { ResourceQuotaObject } from '#plugins/common/quota/evaluator';
 import { QuotaEvaluators } from '#plugins/common/quota/quota-evaluators';
@@ -101,13 +102,14 @@ export class ExistingObjects {
   async #countUsage(): Promise<void> {
     for (const path of this.#quotas) {
       const quota = (await (await this.#fetch(path)).json()) as ResourceQuotaObject;
-      const usage = usageOf(quota, new QuotaEvaluators(this.api.informers), (resource) => {
+      const counting = usageOf(quota, new QuotaEvaluators(this.api.informers), (resource) => {
         try {
           return this.api.informers.for(resource).list(quota.metadata.namespace);
         } catch {
           return undefined;
         }
       });
+      const usage = await inSteps(counting);
       const hard = quota.spec?.hard ?? {};
       const used = Object.fromEntries([...mask(usage, new Set(Object.keys(hard)))].map(([name, amount]) => [name, String(amount)]));
       const headers = { 'content-type': 'application/merge-patch+json' };
