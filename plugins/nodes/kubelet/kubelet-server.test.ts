@@ -15,7 +15,6 @@ import { PodFiles } from '../pods/pod-files.ts';
 import { SharedVolumes } from '../pods/shared-volumes.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
-import type { ReadSource } from './container-sources.ts';
 import { KubeletServers } from './kubelet-server.ts';
 
 let kubelets: KubeletServers;
@@ -45,7 +44,6 @@ function pod(
 const forbiddenPort = 22;
 let pods: Map<string, Pod>;
 let known: KnownPods;
-const readSource: ReadSource = async () => undefined;
 
 beforeAll(async () => {
   const authority = await Authority.create('kubelets');
@@ -75,7 +73,6 @@ beforeAll(async () => {
     known,
     pages,
     [localPort],
-    readSource,
     new PodFiles(known, new SharedVolumes(() => undefined, '')),
   );
   port = await kubelets.start('node-1');

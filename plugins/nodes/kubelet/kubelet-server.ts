@@ -9,7 +9,6 @@ import type { Pod } from 'kubenest/types/core_v1';
 import type { KubeletCertificates } from '../options.ts';
 import { containersOf } from '../pods/container-roles.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
-import { containerSources, type ReadSource } from './container-sources.ts';
 import { logQuery, logSource, type LogSource, logText, selectLog, type LogQuery } from './container-log.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
@@ -46,7 +45,6 @@ export class KubeletServers implements AsyncDisposable {
     private readonly pods: KnownPods,
     private readonly pages: KubeletPages,
     private readonly localPorts: readonly number[],
-    private readonly readSource: ReadSource,
     private readonly files: PodFiles,
   ) {}
 
@@ -57,7 +55,7 @@ export class KubeletServers implements AsyncDisposable {
     const { cert, key, clientAuthorities } = this.certificates;
     const server = createServer({ cert, key, ca: clientAuthorities, requestCert: true, rejectUnauthorized: false, minVersion: 'TLSv1.2' });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#request(node, request, response));
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#upgrade(node, request, socket, head));
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(node, request, socket, head));
     this.#servers.set(node, server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -154,7 +152,7 @@ export class KubeletServers implements AsyncDisposable {
     socket.once('close', () => sockets.delete(socket));
   }
 
-  async #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     this.#hold(node, socket);
     try {
@@ -164,7 +162,7 @@ export class KubeletServers implements AsyncDisposable {
       const pod = this.#podOf(node, namespace, name);
       if (verb === 'portForward') return this.#forward(pod, request, socket, head);
       if (verb !== 'exec' && verb !== 'attach') throw new HttpError(404, '404 page not found');
-      await this.#command(verb, pod, container, searchParams, request, socket, head);
+      this.#command(verb, pod, container, searchParams, request, socket, head);
     } catch (error) {
       refuse(error, (status, text) => {
         socket.end(
@@ -174,7 +172,7 @@ export class KubeletServers implements AsyncDisposable {
     }
   }
 
-  async #command(
+  #command(
     verb: 'exec' | 'attach',
     pod: Pod,
     name: string,
@@ -182,7 +180,7 @@ export class KubeletServers implements AsyncDisposable {
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-  ): Promise<void> {
+  ): void {
     const found = containersOf(pod, pod.status).find(({ container }) => container.name === name);
     if (!found?.status?.state?.running) throw new HttpError(404, `container not found (${quote(name)})`);
     const isOn = (flag: string): boolean => query.get(flag) === '1';
@@ -192,7 +190,7 @@ export class KubeletServers implements AsyncDisposable {
       command: query.getAll('command'),
       hasStdin: isOn('input'),
       tty: isOn('tty'),
-      sources: await containerSources(pod, found.container, this.readSource),
+      mounted: this.files.mounted(pod, found.container),
       files: this.files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>

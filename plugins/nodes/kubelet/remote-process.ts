@@ -7,7 +7,7 @@ import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
-import type { ContainerSources } from './container-sources.ts';
+import type { MountedTexts } from '../pods/container-files.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
@@ -33,7 +33,8 @@ export interface ProcessOptions {
   readonly command: readonly string[];
   readonly hasStdin: boolean;
   readonly tty: boolean;
-  readonly sources: ContainerSources;
+  /** Mounted files as they are now. */
+  readonly mounted: MountedTexts;
   readonly files: PodFiles;
   /** Returns the present time in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -84,16 +85,16 @@ type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>
  * names the reason.
  */
 function run(
-  { pod, container, sources, files: store, clock = Date.now }: ProcessOptions,
+  { pod, container, mounted, files: store, clock = Date.now }: ProcessOptions,
   work: (context: ProcessContext) => ProcessResult,
 ): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
   const now = clock();
   try {
     return limitWork(2 * maxWork, () => {
-      const files = store.open(pod, container, sources.mounted, now);
+      const files = store.open(pod, container, mounted, now);
       const before = new Map(files.changes);
-      const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
+      const result = work({ env: environmentOf(pod, container, store), hostname: hostnameOf(pod), now, files });
       store.keep(pod, container, files, before, now);
       return result;
     });

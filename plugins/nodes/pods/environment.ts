@@ -1,7 +1,9 @@
-import { quote } from 'kubenest/sdk';
-import type { Container, ObjectFieldSelector, Pod } from 'kubenest/types/core_v1';
+import { Quantity, quote } from 'kubenest/sdk';
+import type { Container, ObjectFieldSelector, Pod, ResourceFieldSelector } from 'kubenest/types/core_v1';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { spendWork, workOfText } from '../shell/work.ts';
+import type { ClusterSources } from './cluster-sources.ts';
+import type { FileStore } from './file-store.ts';
 
 /** Largest length of the environment of a process, and of its command line. Upstream: ARG_MAX of Linux is 2 MiB for both. */
 const maxLength = 1_048_576;
@@ -12,10 +14,10 @@ export function hostnameOf({ spec, metadata }: Pod): string {
 }
 
 /**
- * Environment variables of a container: plain values and fields of the pod, after the variables of `sources`. References to secrets and config
- * maps are in `sources`, if at all. Throws UnsupportedScriptError for an environment that no kernel takes.
+ * Environment variables of a container: plain values and fields of the pod, after those of services, secrets, config maps
+ * and resources. Throws UnsupportedScriptError for an environment that no kernel takes.
  */
-export function environmentOf(pod: Pod, container: Container, sources: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function environmentOf(pod: Pod, container: Container, store: FileStore): Record<string, string> {
   const values = new Map<string, string>();
   const size = new Size();
   const set = (name: string, value: string): void => {
@@ -26,7 +28,8 @@ export function environmentOf(pod: Pod, container: Container, sources: Readonly<
   set('PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
   set('HOSTNAME', hostnameOf(pod));
   set('HOME', '/root');
-  for (const [name, value] of Object.entries(sources)) set(name, value);
+  for (const variables of [store.services(pod, container), store.sources(pod, container).env])
+    for (const [name, value] of Object.entries(variables)) set(name, value);
   for (const { name, value, valueFrom } of container.env ?? []) {
     if (name === undefined) continue;
     const field = valueFrom?.fieldRef && podField(pod, valueFrom.fieldRef);
@@ -94,4 +97,28 @@ export function podField({ metadata, spec, status }: Pod, { fieldPath = '' }: Ob
     'status.podIPs': status?.podIPs?.map(({ ip }) => ip).join(','),
   };
   return Object.hasOwn(fields, fieldPath) ? fields[fieldPath] : undefined;
+}
+
+/** Resources whose limit is what the node can allocate, unless the container has a limit. */
+const allocatableResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/**
+ * Returns the request or limit of a container in units of the divisor, rounded up. `ownName` is the container if the selector names none.
+ * Upstream: kubernetes/pkg/api/v1/resource (ExtractContainerResourceValue).
+ */
+export function resourceField(
+  { spec }: Pod,
+  { containerName, resource = '', divisor = '1' }: ResourceFieldSelector,
+  ownName: string | undefined,
+  cluster: ClusterSources,
+): string | undefined {
+  const name = containerName || ownName;
+  const container = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find((one) => one.name === name);
+  const [, kind, amount = ''] = /^(limits|requests)\.(.+)$/.exec(resource) ?? [];
+  if (!container || kind === undefined) return undefined;
+  const limit = kind === 'limits' && allocatableResources.has(amount) ? cluster.allocatable(spec?.nodeName ?? '')[amount] : undefined;
+  const value = Quantity.parse(container.resources?.[kind as 'limits' | 'requests']?.[amount] ?? limit ?? '0');
+  const unit = Quantity.parse(divisor === '0' ? '1' : divisor);
+  const [total, each] = amount === 'cpu' ? [value.milliValue(), unit.milliValue()] : [value.value(), unit.value()];
+  return each === 0n ? undefined : String((total + each - 1n) / each);
 }

@@ -35,14 +35,16 @@ export function runMainProcess(
 function playRuns(pod: Pod, container: Container, store: FileStore, untilSeconds: number): MainProcess | undefined {
   const status = statusOf(pod, container);
   const startedAt = startOf(status);
+  if (!container.command?.length && !container.args?.length) return undefined;
+  const { mounted } = store.sources(pod, container);
   const shared = store.atStart(pod, container);
   let volumes: VolumeChanges = new Map();
   for (let left = Math.min(status?.restartCount ?? 0, maxEarlierRuns); ; left -= 1) {
-    const files = initialFiles(pod, container, { store, isKnown: (volume) => isOwn(pod, volume) });
+    const files = initialFiles(pod, container, { mounted, store, isKnown: (volume) => isOwn(pod, volume) });
     applyVolumes(pod, container, shared, files);
     applyVolumes(pod, container, volumes, files);
     const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
-    const result = runSimulated(pod, container, command, files, startedAt, left > 0 ? Infinity : untilSeconds);
+    const result = runSimulated(pod, container, command, files, startedAt, store, left > 0 ? Infinity : untilSeconds);
     if (!result) return undefined;
     const next = splitChanges(pod, container, files.changes).volumes;
     // A run that left nothing in a volume is like the next one.
@@ -58,10 +60,11 @@ export function runSimulated(
   command: (env: Readonly<Record<string, string>>) => readonly string[],
   files: SimulatedFiles,
   now: number,
+  store: FileStore,
   untilSeconds = Infinity,
 ): ProcessResult | undefined {
   return ifSimulated(() => {
-    const env = environmentOf(pod, container);
+    const env = environmentOf(pod, container, store);
     const words = command(env);
     return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, untilSeconds });
   });

@@ -12,6 +12,7 @@ const host: PodHost = {
   addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
   admit: () => undefined,
   isKilling: () => false,
+  mountFailures: () => 0,
   files: noStore,
 };
 

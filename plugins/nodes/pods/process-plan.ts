@@ -3,6 +3,7 @@ import { initialFiles } from './container-files.ts';
 import type { Role } from './container-roles.ts';
 import { type FileStore, noStore } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
+import type { ProcessResult } from '../shell/shell.ts';
 import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
@@ -36,11 +37,15 @@ export function processPlan(pod: Pod, container: Container, role: Role, store: F
 }
 
 /** Returns the time that the preStop hook of a container takes: the duration of its sleep action, or of its command if that is simulated. */
-export function preStopMs(pod: Pod, container: Container): number {
+export function preStopMs(pod: Pod, container: Container, store: FileStore = noStore): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;
   const { command } = exec ?? {};
-  const result = command && ifSimulated(() => runSimulated(pod, container, () => command, initialFiles(pod, container), 0));
+  const run = (words: readonly string[]): ProcessResult | undefined => {
+    const { mounted } = store.sources(pod, container);
+    return runSimulated(pod, container, () => words, initialFiles(pod, container, { mounted }), 0, store);
+  };
+  const result = command && ifSimulated(() => run(command));
   return (result?.seconds ?? 0) * 1_000;
 }
 
