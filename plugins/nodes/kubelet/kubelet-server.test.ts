@@ -58,7 +58,11 @@ beforeAll(async () => {
     [
       pod('web', { annotations: { 'node.kubenest.dev/port-forward': JSON.stringify({ 80: localPort, 81: forbiddenPort }) } }),
       pod('said', { annotations: { 'node.kubenest.dev/logs': 'one\ntwo\nthree' } }),
-      pod('echo', { command: ['sh', '-c', 'echo hello'], state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z' } } }),
+      pod('echo', {
+        command: ['sh', '-c', 'echo hello'],
+        state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' } },
+      }),
+      pod('ticking', { command: ['sh', '-c', 'printf "a"; sleep 1; echo b; while true; do echo tick; sleep 0.4; done'] }),
       pod('waiting', { state: { waiting: { reason: 'ContainerCreating' } } }),
       pod('scripted', {
         annotations: { 'node.kubenest.dev/exec': JSON.stringify({ 'psql -c x': { stdout: 'row\n', stderr: 'note\n', exitCode: 3 } }) },
@@ -149,6 +153,18 @@ describe('requests', () => {
       path: '/containerLogs/default/said/c?tailLines=1&timestamps=true',
       status: 200,
       text: '2026-01-01T00:00:00.000000000Z three\n',
+    },
+    {
+      name: 'the last lines of a loop that has run for a long time, with their times',
+      path: '/containerLogs/default/ticking/c?tailLines=3&timestamps=true',
+      status: 200,
+      text: /^(?:20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d00000000Z tick\n){3}$/,
+    },
+    {
+      name: 'the first lines of a command that pauses',
+      path: '/containerLogs/default/ticking/c?limitBytes=70&timestamps=true',
+      status: 200,
+      text: '2026-01-01T00:00:00.000000000Z ab\n2026-01-01T00:00:01.000000000Z tick\n',
     },
     { name: 'lines since a later time', path: '/containerLogs/default/said/c?sinceTime=2026-01-02T00:00:00Z', status: 200, text: '' },
     { name: 'the output of a command that has ended', path: '/containerLogs/default/echo/c?follow=true', status: 200, text: 'hello\n' },
@@ -275,10 +291,21 @@ describe('remote commands over WebSocket', () => {
     expect(await channelsOf(socket as Duplex)).toEqual(want);
   });
 
-  it('attaches to the output of a container', async () => {
+  it('attaches to what a container writes from then on', async () => {
+    const { socket } = await upgrade('/attach/default/ticking/c?output=1', webSocket('v5.channel.k8s.io'));
+    let length = 0;
+    socket?.on('data', (bytes: Buffer) => {
+      length += bytes.length;
+      if (length > 20) socket.write(maskedFrame(Buffer.alloc(0), 8));
+    });
+    expect((await channelsOf(socket as Duplex))[1]).toMatch(/^(?:tick\n){1,6}$/);
+  });
+
+  it('ends what is attached to a container with the container', async () => {
     const { socket } = await upgrade('/attach/default/said/c?output=1', webSocket('v5.channel.k8s.io'));
-    socket?.write(maskedFrame(Buffer.alloc(0), 8));
-    expect(await channelsOf(socket as Duplex)).toEqual({ 1: 'one\ntwo\nthree\n' });
+    const timer = setInterval(() => known.changed(pods.get('said') as Pod, true), 20);
+    expect(await channelsOf(socket as Duplex)).toEqual({ 1: '', 3: '{"metadata":{},"status":"Success"}' });
+    clearInterval(timer);
   });
 
   it.each([

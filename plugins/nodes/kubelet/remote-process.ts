@@ -71,11 +71,9 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
 /** Thrown when a command reads standard input, which the client has not sent yet. */
 class InputNeeded extends Error {}
 
-/** Attaches to the main process of a container: its output so far, and a shell if the client has standard input. */
-export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
-  streams.stdout(Buffer.from(output));
-  if (options.hasStdin) return new ShellProcess(options, streams);
-  return { *stdin() {}, stdinClosed: () => {}, hangUp: () => {} };
+/** Starts a shell that reads its commands from the client. */
+export function startShell(options: ProcessOptions, streams: ProcessStreams): RemoteProcess {
+  return new ShellProcess(options, streams);
 }
 
 type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>;

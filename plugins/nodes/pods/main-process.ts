@@ -2,7 +2,7 @@ import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import type { SimulatedFiles } from '../shell/files.ts';
 import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import { type ProcessResult, runCommand } from '../shell/shell.ts';
+import { type ProcessContext, type ProcessResult, runCommand } from '../shell/shell.ts';
 import { isWorkSpent, spendWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 import { applyVolumes, initialFiles, splitChanges } from './container-files.ts';
@@ -28,11 +28,18 @@ export function runMainProcess(
   container: Container,
   store: FileStore = noStore,
   untilSeconds = Infinity,
+  showsRepetition = false,
 ): MainProcess | undefined {
-  return ifSimulated(() => playRuns(pod, container, store, untilSeconds));
+  return ifSimulated(() => playRuns(pod, container, store, untilSeconds, showsRepetition));
 }
 
-function playRuns(pod: Pod, container: Container, store: FileStore, untilSeconds: number): MainProcess | undefined {
+function playRuns(
+  pod: Pod,
+  container: Container,
+  store: FileStore,
+  untilSeconds: number,
+  showsRepetition: boolean,
+): MainProcess | undefined {
   const status = statusOf(pod, container);
   const startedAt = startOf(status);
   if (!container.command?.length && !container.args?.length) return undefined;
@@ -44,7 +51,10 @@ function playRuns(pod: Pod, container: Container, store: FileStore, untilSeconds
     applyVolumes(pod, container, shared, files);
     applyVolumes(pod, container, volumes, files);
     const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
-    const result = runSimulated(pod, container, command, files, startedAt, store, left > 0 ? Infinity : untilSeconds);
+    const result = runSimulated(pod, container, command, files, startedAt, store, {
+      untilSeconds: left > 0 ? Infinity : untilSeconds,
+      showsRepetition,
+    });
     if (!result) return undefined;
     const next = splitChanges(pod, container, files.changes).volumes;
     // A run that left nothing in a volume is like the next one.
@@ -61,12 +71,12 @@ export function runSimulated(
   files: SimulatedFiles,
   now: number,
   store: FileStore,
-  untilSeconds = Infinity,
+  limits: Pick<ProcessContext, 'untilSeconds' | 'showsRepetition'> = {},
 ): ProcessResult | undefined {
   return ifSimulated(() => {
     const env = environmentOf(pod, container, store);
     const words = command(env);
-    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, untilSeconds });
+    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, ...limits });
   });
 }
 

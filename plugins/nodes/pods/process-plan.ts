@@ -14,9 +14,6 @@ export interface ProcessPlan {
   readonly exitCode: number;
   /** Exit code after SIGTERM. */
   readonly terminatedExitCode: number;
-  /** Output, if the command is one that the simulated shell runs. */
-  readonly stdout?: string;
-  readonly stderr?: string;
 }
 
 const sigterm = 143;
@@ -52,8 +49,8 @@ export function preStopMs(pod: Pod, container: Container, store: FileStore = noS
 function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
   const run = runMainProcess(pod, container, store);
   if (!run) return undefined;
-  const { stdout, stderr, exitCode, seconds } = run.result;
-  return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
+  const { exitCode, seconds } = run.result;
+  return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm };
 }
 
 function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {

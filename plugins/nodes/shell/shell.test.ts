@@ -12,14 +12,37 @@ const context: Omit<ProcessContext, 'files'> = {
   now: Date.UTC(2026, 0, 1),
 };
 const withFiles = (): ProcessContext => ({ ...context, files: new SimulatedFiles({ texts: { '/etc/hosts': '127.0.0.1 localhost\n' } }) });
-const run = (...command: string[]): ProcessResult => runCommand(command, withFiles());
-const result = (part: Partial<ProcessResult>): ProcessResult => ({
+type Result = Omit<ProcessResult, 'output'>;
+function run(...command: string[]): Result {
+  const { output: _, ...rest } = runCommand(command, withFiles());
+  return rest;
+}
+const result = (part: Partial<Result>): Result => ({
   stdout: '',
   stderr: '',
   exitCode: 0,
   seconds: 0,
   changeTimes: [],
   ...part,
+});
+
+describe('the output of a command', () => {
+  const output = (script: string, more: Partial<ProcessContext> = {}): ProcessResult['output'] =>
+    runCommand(['sh', '-c', script], { ...withFiles(), ...more }).output;
+
+  it('has its times, and errors in their place', () => {
+    expect(output('echo a; echo b >&2; echo c; sleep 2; echo d')).toEqual([
+      { seconds: 0, text: 'a\nb\nc\n' },
+      { seconds: 2, text: 'd\n' },
+    ]);
+  });
+
+  it('is that of the first and of the last iterations of a loop that repeats itself', () => {
+    const found = output('while true; do date +%s; sleep 2; done', { now: 0, untilSeconds: 1_001, showsRepetition: true });
+    expect(found[0]).toEqual({ seconds: 0, text: '0\n' });
+    expect(found.slice(-2)).toEqual([998, 1_000].map((seconds) => ({ seconds, text: `${seconds}\n` })));
+    expect(found.length).toBeLessThan(110);
+  });
 });
 
 describe('a command', () => {

@@ -17,12 +17,23 @@ export interface ProcessContext {
   readonly stdin?: () => string;
   /** Simulated run time after which the command is left as it is then. */
   readonly untilSeconds?: number;
+  /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
+  readonly showsRepetition?: boolean;
+}
+
+/** Text that a process writes to its standard streams at one time. */
+export interface OutputPart {
+  /** Simulated run time. */
+  readonly seconds: number;
+  readonly text: string;
 }
 
 /** End of a simulated process. */
 export interface ProcessResult {
   readonly stdout: string;
   readonly stderr: string;
+  /** Standard output and standard error in the order in which they were written. */
+  readonly output: readonly OutputPart[];
   readonly exitCode: number;
   /** Simulated run time; Infinity if the process does not end by itself. */
   readonly seconds: number;
@@ -34,6 +45,8 @@ const noInput = (): string => '';
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
+/** Iterations of a loop that repeats itself whose output is shown. */
+const shownIterations = 100;
 const unitsPerProcess = 64;
 const unitsPerCommand = 8;
 const leastWork = 49_152;
@@ -124,8 +137,12 @@ class Process {
 
   run(work: (shell: Shell, streams: Streams) => number): ProcessResult {
     let [stdout, stderr, exitCode] = ['', '', 0];
+    const output: { seconds: number; text: string }[] = [];
     const add = (text: string): string => {
       if (stdout.length + stderr.length + text.length > maxOutput) throw new UnsupportedScriptError('the output is too long');
+      const last = output.at(-1);
+      if (last?.seconds === this.#seconds) last.text += text;
+      else if (text !== '') output.push({ seconds: this.#seconds, text });
       return text;
     };
     const { stdin = noInput } = this.context;
@@ -138,7 +155,7 @@ class Process {
     } catch (error) {
       if (!(error instanceof ProcessLeft)) throw error;
     }
-    return { stdout, stderr, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+    return { stdout, stderr, output, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
   }
 
   get seconds(): number {
@@ -149,6 +166,14 @@ class Process {
   sleep(seconds: number): void {
     this.#seconds += seconds;
     if (this.#seconds === Infinity || this.#seconds > (this.context.untilSeconds ?? Infinity)) throw new ProcessLeft();
+  }
+
+  /** Lets the time pass in which a loop repeats itself, up to the iterations whose output is shown. */
+  repeat(periodSeconds: number): void {
+    const { untilSeconds = Infinity, showsRepetition = false } = this.context;
+    if (!showsRepetition || untilSeconds === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
+    const iterations = Math.floor((untilSeconds - this.#seconds) / periodSeconds) - shownIterations;
+    if (iterations > 0) this.#seconds += iterations * periodSeconds;
   }
 
   /** Notes that files have changed. */
@@ -373,16 +398,17 @@ class Shell {
     return result;
   }
 
-  /** A loop whose iteration changes neither variables nor files never ends; its output is that of one iteration. */
+  /** A loop whose iteration changes neither variables nor files never ends. */
   #while({ condition, body, isUntil }: Extract<Command, { kind: 'while' }>, streams: Streams): number {
     let result = 0;
     for (;;) {
       const before = this.#state();
+      const { seconds } = this.process;
       if ((this.commands(condition, streams, true) === 0) === isUntil) return result;
       const next = this.#iteration(body, streams);
       if (next === 'break') return result;
       result = next;
-      if (before === this.#state()) this.process.sleep(Infinity);
+      if (before === this.#state()) this.process.repeat(this.process.seconds - seconds);
     }
   }
 
