@@ -28,14 +28,14 @@ const backend = createServer((socket) => socket.pipe(socket));
 
 function pod(
   name: string,
-  more: { command?: string[]; annotations?: Record<string, string>; state?: object; restarts?: object } = {},
+  more: { command?: string[]; image?: string; annotations?: Record<string, string>; state?: object; restarts?: object } = {},
 ): Pod {
-  const { command, annotations = {}, state = { running: { startedAt: '2026-01-01T00:00:00Z' } }, restarts = {} } = more;
+  const { command, image = 'nginx', annotations = {}, state = { running: { startedAt: '2026-01-01T00:00:00Z' } }, restarts = {} } = more;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'default', uid: name, annotations },
-    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx', ...(command && { command }) }] },
+    spec: { nodeName: 'node-1', containers: [{ name: 'c', image, ports: [{ containerPort: 8080 }], ...(command && { command }) }] },
     status: { phase: 'Running', podIP: '10.1.0.2', containerStatuses: [{ name: 'c', state, ...restarts }] },
   };
 }
@@ -63,6 +63,7 @@ beforeAll(async () => {
         state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' } },
       }),
       pod('ticking', { command: ['sh', '-c', 'printf "a"; sleep 1; echo b; while true; do echo tick; sleep 0.4; done'] }),
+      pod('api', { image: 'example.com/api:1' }),
       pod('waiting', { state: { waiting: { reason: 'ContainerCreating' } } }),
       pod('scripted', {
         annotations: { 'node.kubenest.dev/exec': JSON.stringify({ 'psql -c x': { stdout: 'row\n', stderr: 'note\n', exitCode: 3 } }) },
@@ -421,6 +422,37 @@ describe('streams over SPDY', () => {
     const path = `/exec/default/web/c?input=1&output=1&error=1&${commandOf('sh')}`;
     const [error, , stdout, stderr] = await exchange(path, 'v4.channel.k8s.io', types, { 1: 'echo a\necho b >&2\nexit 6\n' });
     expect({ stdout, stderr, error }).toEqual({ stdout: 'a\n', stderr: 'b\n', error: expect.stringContaining('"message":"6"') });
+  });
+
+  it.each([
+    {
+      name: 'the document of a web server',
+      pod: 'said',
+      port: '80',
+      path: '/',
+      want: /^HTTP\/1.1 200 OK\r\n[^]*<title>Welcome to nginx!<\/title>/,
+    },
+    { name: 'the lack of a document', pod: 'said', port: '80', path: '/none', want: /^HTTP\/1.1 404 Not Found\r\n/ },
+    { name: 'a document outside of the root', pod: 'said', port: '80', path: '/../../../../etc/hosts', want: /^HTTP\/1.1 404 / },
+    {
+      name: 'that no program answers on a declared port',
+      pod: 'api',
+      port: '8080',
+      path: '/',
+      want: /^HTTP\/1.1 501 [^]*container c of pod default\/api is simulated by kubenest/,
+    },
+  ])('answer with $name', async ({ pod: name, port, path, want }) => {
+    const types = ['error', 'data'].map((streamtype) => ({ streamtype, port, requestid: '0' }));
+    const data = { 1: `GET ${path} HTTP/1.1\r\nHost: pod\r\n\r\n` };
+    const [error, answer] = await exchange(`/portForward/default/${name}`, 'portforward.k8s.io', types, data);
+    expect(error).toBe('');
+    expect(answer).toMatch(want);
+  });
+
+  it('refuse a port on which nothing listens', async () => {
+    const types = ['error', 'data'].map((streamtype) => ({ streamtype, port: '8080', requestid: '0' }));
+    const [error] = await exchange('/portForward/default/ticking', 'portforward.k8s.io', types, {});
+    expect(error).toContain('an error occurred forwarding 8080 -> 8080');
   });
 
   it('forward a port', async () => {

@@ -214,7 +214,8 @@ export class KubeletServers implements AsyncDisposable {
   #forward(pod: Pod, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (pod.status?.phase !== 'Running')
       throw new HttpError(400, `unable to forward port because pod is not running. Current status=${pod.status?.phase}`);
-    if (!forwardPorts(pod, this.localPorts, request, socket, head)) throw new HttpError(403, 'unable to upgrade: no supported protocol');
+    if (!forwardPorts(pod, this.localPorts, this.files, request, socket, head))
+      throw new HttpError(403, 'unable to upgrade: no supported protocol');
   }
 }
 
