@@ -151,11 +151,13 @@ export class SimulatedNodes {
   async #startKubelets(): Promise<KubeletServers | undefined> {
     const { kubelet } = this.options;
     if (!kubelet) return undefined;
-    const [{ KubeletServers }, { metricsPages }] = await Promise.all([
+    const [{ KubeletServers }, { metricsPages }, { ServiceAccountTokens }] = await Promise.all([
       import('./kubelet/kubelet-server.ts'),
       import('./metrics/kubelet-pages.ts'),
+      import('./kubelet/service-account-tokens.ts'),
     ]);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, this.#files);
+    const tokens = new ServiceAccountTokens(this.client, this.clock);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, this.#files, tokens);
   }
 
   /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */

@@ -16,6 +16,7 @@ import { SharedVolumes } from '../pods/shared-volumes.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
 import { KubeletServers } from './kubelet-server.ts';
+import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
 let kubelets: KubeletServers;
 let port: number;
@@ -79,6 +80,7 @@ beforeAll(async () => {
     pages,
     [localPort],
     new PodFiles(known, new SharedVolumes(() => undefined, '')),
+    { addTo: async (mounted) => mounted } as Partial<ServiceAccountTokens> as ServiceAccountTokens,
   );
   port = await kubelets.start('node-1');
 });

@@ -13,6 +13,7 @@ import { followLog, logParts, logQuery, logSource, selectLog } from './container
 import type { PodFiles } from '../pods/pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
 import { startShell, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
+import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import { serveSpdyCommand, spdyCommandProtocol } from './spdy-command.ts';
 import { isWebSocketHandshake } from './websocket-connection.ts';
 import { commandProtocol, serveWebSocketCommand } from './websocket-command.ts';
@@ -46,6 +47,7 @@ export class KubeletServers implements AsyncDisposable {
     private readonly pages: KubeletPages,
     private readonly localPorts: readonly number[],
     private readonly files: PodFiles,
+    private readonly tokens: ServiceAccountTokens,
   ) {}
 
   /** Starts the kubelet of a node, if it does not run yet, and returns its port. */
@@ -55,7 +57,7 @@ export class KubeletServers implements AsyncDisposable {
     const { cert, key, clientAuthorities } = this.certificates;
     const server = createServer({ cert, key, ca: clientAuthorities, requestCert: true, rejectUnauthorized: false, minVersion: 'TLSv1.2' });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#request(node, request, response));
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(node, request, socket, head));
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#upgrade(node, request, socket, head));
     this.#servers.set(node, server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -146,7 +148,7 @@ export class KubeletServers implements AsyncDisposable {
     socket.once('close', () => sockets.delete(socket));
   }
 
-  #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  async #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
     this.#hold(node, socket);
     try {
@@ -156,7 +158,7 @@ export class KubeletServers implements AsyncDisposable {
       const pod = this.#podOf(node, namespace, name);
       if (verb === 'portForward') return this.#forward(pod, request, socket, head);
       if (verb !== 'exec' && verb !== 'attach') throw new HttpError(404, '404 page not found');
-      this.#command(verb, pod, container, searchParams, request, socket, head);
+      await this.#command(verb, pod, container, searchParams, request, socket, head);
     } catch (error) {
       refuse(error, (status, text) => {
         socket.end(
@@ -166,7 +168,7 @@ export class KubeletServers implements AsyncDisposable {
     }
   }
 
-  #command(
+  async #command(
     verb: 'exec' | 'attach',
     pod: Pod,
     name: string,
@@ -174,7 +176,7 @@ export class KubeletServers implements AsyncDisposable {
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-  ): void {
+  ): Promise<void> {
     const found = containersOf(pod, pod.status).find(({ container }) => container.name === name);
     if (!found?.status?.state?.running) throw new HttpError(404, `container not found (${quote(name)})`);
     const isOn = (flag: string): boolean => query.get(flag) === '1';
@@ -184,7 +186,7 @@ export class KubeletServers implements AsyncDisposable {
       command: query.getAll('command'),
       hasStdin: isOn('input'),
       tty: isOn('tty'),
-      mounted: this.files.mounted(pod, found.container),
+      mounted: await this.tokens.addTo(this.files.mounted(pod, found.container), pod, found.container),
       files: this.files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>
