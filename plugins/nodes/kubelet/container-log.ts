@@ -77,7 +77,7 @@ export function logParts(
   if (given !== undefined) return given === '' ? [] : [{ at: startedAt, text: given.endsWith('\n') ? given : `${given}\n` }];
   // Times of a status are whole seconds.
   const untilSeconds = finishedAt === undefined ? (now - startedAt) / 1_000 : (finishedAt - startedAt) / 1_000 + 1;
-  const run = limitWork(maxWork, () => runMainProcess(pod, container, store, untilSeconds, true));
+  const run = limitWork(maxWork, () => runMainProcess(pod, container, store, untilSeconds, { showsRepetition: true }));
   if (run) return run.result.output.map(({ seconds, text }) => ({ at: Math.round(startedAt + seconds * 1_000), text }));
   return [{ at: startedAt, text: `${describeStart(container)}\n` }];
 }
@@ -115,7 +115,7 @@ function timestamp(at: number): string {
   return new Date(at).toISOString().replace('Z', '000000Z');
 }
 
-/** Time between two looks at the log of a running container. */
+/** Time after which the log of a running container is read again. */
 const followMs = 1_000;
 
 /** Receives the log of a run from a time on. */

@@ -432,7 +432,7 @@ describe('streams over SPDY', () => {
       pod: 'said',
       port: '80',
       path: '/',
-      want: /^HTTP\/1.1 200 OK\r\n[^]*<title>Welcome to nginx!<\/title>/,
+      want: /^HTTP\/1.1 200 OK\r\n[\s\S]*<title>Welcome to nginx!<\/title>/,
     },
     { name: 'the lack of a document', pod: 'said', port: '80', path: '/none', want: /^HTTP\/1.1 404 Not Found\r\n/ },
     { name: 'a document outside of the root', pod: 'said', port: '80', path: '/../../../../etc/hosts', want: /^HTTP\/1.1 404 / },
@@ -441,7 +441,7 @@ describe('streams over SPDY', () => {
       pod: 'api',
       port: '8080',
       path: '/',
-      want: /^HTTP\/1.1 501 [^]*container c of pod default\/api is simulated by kubenest/,
+      want: /^HTTP\/1.1 501 [\s\S]*container c of pod default\/api is simulated by kubenest/,
     },
   ])('answer with $name', async ({ pod: name, port, path, want }) => {
     const types = ['error', 'data'].map((streamtype) => ({ streamtype, port, requestid: '0' }));

@@ -3,11 +3,10 @@ import type { Container, Pod } from 'kubenest/types/core_v1';
 import type { Steps } from '#sdk/internal';
 import { environmentOf, hostnameOf } from '../pods/environment.ts';
 import { annotationPrefix, parseJsonObject, settingOf } from '../pods/settings.ts';
-import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
-import type { MountedTexts } from '../pods/container-files.ts';
+import type { MountedTexts } from '../pods/cluster-sources.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
@@ -40,7 +39,6 @@ export interface ProcessOptions {
   readonly clock?: () => number;
 }
 
-const notFoundCode = 127;
 const usageError = 2;
 const maxSleepSeconds = 86_400;
 
@@ -88,17 +86,16 @@ function run(
 ): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
   const now = clock();
+  const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
   try {
     return limitWork(2 * maxWork, () => {
       const files = store.open(pod, container, mounted, now);
       const before = new Map(files.changes);
-      const result = work({ env: environmentOf(pod, container, store), hostname: hostnameOf(pod), now, files });
+      const result = work({ env: environmentOf(pod, container, store), hostname: hostnameOf(pod), now, files, notFoundHint: hint });
       store.keep(pod, container, files, before, now);
       return result;
     });
   } catch (error) {
-    const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
-    if (error instanceof UnknownProgramError) return failure(notFoundCode, `sh: ${error.program}: not found (${hint})\n`);
     if (error instanceof UnsupportedScriptError) return failure(usageError, `sh: ${error.message} (${hint})\n`);
     throw error;
   }

@@ -2,7 +2,8 @@ import { posix } from 'node:path';
 import { type Clock, type ControllerClient, StatusError } from 'kubenest/sdk';
 import type { TokenRequest } from 'kubenest/types/authentication_v1';
 import type { Container, Pod, ServiceAccountTokenProjection } from 'kubenest/types/core_v1';
-import { mountsOf, type MountedTexts } from '../pods/container-files.ts';
+import type { MountedTexts } from '../pods/cluster-sources.ts';
+import { mountsOf } from '../pods/container-files.ts';
 import { timeOf } from '../time.ts';
 
 interface KnownToken {

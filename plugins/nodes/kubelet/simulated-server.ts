@@ -25,7 +25,7 @@ export function listenerOn(pod: Pod, port: number, files: PodFiles): Container |
   )?.container;
 }
 
-/** Answers HTTP requests in place of a container: with the documents of a known web server, or with a text which says that it is simulated. */
+/** Answers HTTP requests in place of a container: with the documents of a known web server, or with a text about the simulation. */
 export function serveSimulated(pod: Pod, container: Container, files: PodFiles, stream: SpdyStream): void {
   const server = createServer((request, response) => answer(pod, container, files, request, response));
   connectTo(server, stream);

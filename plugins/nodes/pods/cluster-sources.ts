@@ -14,3 +14,17 @@ export interface ClusterSources {
   /** Returns the allocatable resources of a node. */
   allocatable(node: string): Variables;
 }
+
+/** Texts of mounted files by absolute path, and the volumes whose content they are. */
+export interface MountedTexts {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly volumes: ReadonlySet<string>;
+  /** Mounted files whose content is not known. */
+  readonly unknown: readonly string[];
+}
+
+/** Environment variables and mounted files of a container from config maps, secrets, the downward API and its resources. */
+export interface ContainerSources {
+  readonly env: Readonly<Record<string, string>>;
+  readonly mounted: MountedTexts;
+}

@@ -2,17 +2,10 @@ import { posix } from 'node:path';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
 import { type FileChange, type FileContent, SimulatedFiles } from '../shell/files.ts';
 import { spendWork } from '../shell/work.ts';
+import type { MountedTexts } from './cluster-sources.ts';
 import { hostnameOf } from './environment.ts';
 import { type FileStore, noStore, type VolumeChanges } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
-
-/** Texts of mounted files by absolute path, and the volumes whose content they are. */
-export interface MountedTexts {
-  readonly texts: Readonly<Record<string, string>>;
-  readonly volumes: ReadonlySet<string>;
-  /** Mounted files whose content is not known. */
-  readonly unknown: readonly string[];
-}
 
 const noTexts: MountedTexts = { texts: {}, volumes: new Set(), unknown: [] };
 

@@ -1,8 +1,8 @@
 import type { ConfigMap, Container, Pod, Secret, Volume } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import type { ClusterSources } from './cluster-sources.ts';
-import { type ContainerSources, containerSources, environmentProblem, mountProblem } from './container-sources.ts';
+import type { ClusterSources, ContainerSources } from './cluster-sources.ts';
+import { containerSources, environmentProblem, mountProblem } from './container-sources.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -269,7 +269,7 @@ describe('a missing source', () => {
     { container: variable({ secretKeyRef: { name: 'login', key: 'no' } }), want: "couldn't find key no in Secret shop/login" },
     { container: variable({ secretKeyRef: { name: 'login', key: 'no', optional: true } }), want: undefined },
     { container: variable({ secretKeyRef: { name: 'login', key: 'user' } }), want: undefined },
-  ])('of the environment is $want', ({ container, want }) => {
+  ])('in the environment is $want', ({ container, want }) => {
     expect(environmentProblem(podWith(container), { name: 'main', ...container }, cluster)).toBe(want);
   });
 
@@ -287,7 +287,7 @@ describe('a missing source', () => {
       want: `${failed} references non-existent secret key: no`,
     },
     { volume: { configMap: { name: 'settings', items: [{ key: 'logo', path: 'x' }] } }, want: undefined },
-  ])('of a volume is $want', ({ volume, want }) => {
+  ])('in a volume is $want', ({ volume, want }) => {
     const volumes = [{ name: 'v', ...volume }];
     expect(mountProblem(podWith({ volumeMounts: [{ name: 'v', mountPath: '/v' }] }, volumes), cluster)).toBe(want);
     expect(mountProblem(podWith({}, volumes), cluster)).toBeUndefined();

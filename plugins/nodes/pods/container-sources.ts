@@ -3,16 +3,10 @@ import { posix } from 'node:path';
 import { quote } from 'kubenest/sdk';
 import type { ConfigMap, Container, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, Volume } from 'kubenest/types/core_v1';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import type { ClusterSources, SourceResource } from './cluster-sources.ts';
-import { mountsOf, type MountedTexts } from './container-files.ts';
+import type { ClusterSources, ContainerSources, MountedTexts, SourceResource } from './cluster-sources.ts';
+import { mountsOf } from './container-files.ts';
 import { containersOf } from './container-roles.ts';
 import { podField, resourceField } from './environment.ts';
-
-/** Environment variables and mounted files of a container from config maps, secrets, the downward API and its resources. */
-export interface ContainerSources {
-  readonly env: Readonly<Record<string, string>>;
-  readonly mounted: MountedTexts;
-}
 
 /** Maximum length of all texts of a container, and the length for which reading an object counts. */
 const maxLength = 2 * 1_048_576;

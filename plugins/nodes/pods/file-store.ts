@@ -1,7 +1,6 @@
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
 import type { FileChange } from '../shell/files.ts';
-import type { Variables } from './cluster-sources.ts';
-import type { ContainerSources } from './container-sources.ts';
+import type { ContainerSources, Variables } from './cluster-sources.ts';
 
 /** Changes of files in the volumes of a pod that outlive its containers: by volume, then by path in it. */
 export type VolumeChanges = ReadonlyMap<string, ReadonlyMap<string, FileChange>>;
@@ -36,14 +35,12 @@ export interface FileStore {
   environmentProblem(pod: Pod, container: Container): string | undefined;
 }
 
-const noSources: ContainerSources = { env: {}, mounted: { texts: {}, volumes: new Set(), unknown: [] } };
-
 /** Store for pods that share nothing, and know no other objects. */
 export const noStore: FileStore = {
   isKnown: () => false,
   atStart: () => new Map(),
   sinceStart: () => undefined,
-  sources: () => noSources,
+  sources: () => ({ env: {}, mounted: { texts: {}, volumes: new Set(), unknown: [] } }),
   services: () => ({}),
   mountProblem: () => undefined,
   environmentProblem: () => undefined,

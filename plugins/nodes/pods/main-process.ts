@@ -28,9 +28,9 @@ export function runMainProcess(
   container: Container,
   store: FileStore = noStore,
   untilSeconds = Infinity,
-  showsRepetition = false,
+  more: Pick<ProcessContext, 'showsRepetition' | 'isTerminated'> = {},
 ): MainProcess | undefined {
-  return ifSimulated(() => playRuns(pod, container, store, untilSeconds, showsRepetition));
+  return ifSimulated(() => playRuns(pod, container, store, untilSeconds, more));
 }
 
 function playRuns(
@@ -38,7 +38,7 @@ function playRuns(
   container: Container,
   store: FileStore,
   untilSeconds: number,
-  showsRepetition: boolean,
+  more: Pick<ProcessContext, 'showsRepetition' | 'isTerminated'>,
 ): MainProcess | undefined {
   const status = statusOf(pod, container);
   const startedAt = startOf(status);
@@ -53,7 +53,7 @@ function playRuns(
     const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
     const result = runSimulated(pod, container, command, files, startedAt, store, {
       untilSeconds: left > 0 ? Infinity : untilSeconds,
-      showsRepetition,
+      ...more,
     });
     if (!result) return undefined;
     const next = splitChanges(pod, container, files.changes).volumes;
@@ -71,12 +71,12 @@ export function runSimulated(
   files: SimulatedFiles,
   now: number,
   store: FileStore,
-  limits: Pick<ProcessContext, 'untilSeconds' | 'showsRepetition'> = {},
+  more: Pick<ProcessContext, 'untilSeconds' | 'showsRepetition' | 'isTerminated'> = {},
 ): ProcessResult | undefined {
   return ifSimulated(() => {
     const env = environmentOf(pod, container, store);
     const words = command(env);
-    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, ...limits });
+    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, ...more });
   });
 }
 

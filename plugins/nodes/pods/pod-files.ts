@@ -4,10 +4,10 @@ import { UnsupportedScriptError } from '../shell/script.ts';
 import { type FileChange, type SimulatedFiles, sizeOfChange, textOfChange } from '../shell/files.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
-import { applyVolumes, initialFiles, lastingVolumes, type MountedTexts, splitChanges } from './container-files.ts';
-import type { ClusterSources, Variables } from './cluster-sources.ts';
+import { applyVolumes, initialFiles, lastingVolumes, splitChanges } from './container-files.ts';
+import type { ClusterSources, ContainerSources, MountedTexts, Variables } from './cluster-sources.ts';
 import { containersOf, statusOf } from './container-roles.ts';
-import { containerSources, type ContainerSources, environmentProblem, hasChangingVariables, mountProblem } from './container-sources.ts';
+import { containerSources, environmentProblem, hasChangingVariables, mountProblem } from './container-sources.ts';
 import { type FileStore, noStore, type OtherChanges, type VolumeChanges } from './file-store.ts';
 import type { KnownPods } from './known-pods.ts';
 import { runMainProcess, startOf } from './main-process.ts';
@@ -43,7 +43,7 @@ interface Run {
   isOver: boolean;
 }
 
-/** What a run of a container found at its start, or why the simulation does not take it. */
+/** Sources that a run of a container found at its start, or the error for those that are too large. */
 interface FoundSources {
   readonly id: string;
   readonly sources: ContainerSources | UnsupportedScriptError;
@@ -61,7 +61,7 @@ export class PodFiles implements FileStore {
   readonly #kept = new Map<string, KeptFiles>();
   /** By UID of the pod, then by container. */
   readonly #runs = new Map<string, Map<string, Run>>();
-  /** By UID of the pod, then by container: what its present run found at its start. */
+  /** By UID of the pod, then by container: sources that its present run found at its start. */
   readonly #sources = new Map<string, Map<string, FoundSources>>();
   /** Pods that wait for a config map or a secret, by namespace. */
   readonly #waiting = new Map<string, Map<string, Pod>>();

@@ -550,6 +550,15 @@ describe('graceful deletion', () => {
   });
 
   it.each([
+    { name: 'handles', handler: 'sleep 5; exit 3', second: 5, exit: 'exit 3' },
+    { name: 'survives', handler: 'true', second: 30, exit: 'exit 137' },
+  ])('waits for a command that $name SIGTERM', ({ handler, second, exit }) => {
+    const command = ['sh', '-c', `stop() { ${handler}; }\ntrap stop TERM\nwhile true; do sleep 1; done`];
+    const { moments } = live(running({}, deleted(30), command));
+    expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, exit]]);
+  });
+
+  it.each([
     { name: 'that sleeps', preStop: { sleep: { seconds: 5 } }, grace: 30, second: 5 },
     { name: 'with a command that sleeps', preStop: { exec: { command: ['sh', '-c', 'sleep 7'] } }, grace: 30, second: 7 },
     { name: 'that takes longer than the grace period', preStop: { sleep: { seconds: 79 } }, grace: 10, second: 10 },

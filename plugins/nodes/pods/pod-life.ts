@@ -273,7 +273,7 @@ function endAll(pod: Pod, status: PodStatus, now: number, isKilled: boolean, { f
   let result = status;
   for (const one of containersOf(pod, status)) {
     if (!one.status?.state?.running) continue;
-    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).terminatedExitCode;
+    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).termination.exitCode;
     result = withStatus(result, one, endedStatus(one.status, exitCode, timeText(now)));
   }
   return result;
@@ -302,9 +302,9 @@ function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   if (running.length === 0) return { at: 0, run: (now) => deletion(pod, now) };
   const graceMs = deletionGracePeriodSeconds * 1_000;
   const start = timeOf(deletionTimestamp) - graceMs;
-  const stops = running.map(({ container }) => {
+  const stops = running.map(({ container, role }) => {
     const hookMs = Math.min(preStopMs(pod, container, host.files), graceMs);
-    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? 0;
+    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? processPlan(pod, container, role, host.files).termination.ms;
     return { delay: hookMs + endMs, isKilled: endMs > 0 && hookMs + endMs >= graceMs };
   });
   const delay = Math.max(...stops.map((stop) => stop.delay));

@@ -12,8 +12,8 @@ export interface ProcessPlan {
   /** Run time in milliseconds; Infinity if the process does not end by itself. */
   readonly runMs: number;
   readonly exitCode: number;
-  /** Exit code after SIGTERM. */
-  readonly terminatedExitCode: number;
+  /** Time that the process takes after SIGTERM in milliseconds, and its exit code then. */
+  readonly termination: { readonly ms: number; readonly exitCode: number };
 }
 
 const sigterm = 143;
@@ -47,14 +47,15 @@ export function preStopMs(pod: Pod, container: Container, store: FileStore = noS
 }
 
 function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
-  const run = runMainProcess(pod, container, store);
+  const run = runMainProcess(pod, container, store, Infinity, { isTerminated: pod.metadata.deletionTimestamp !== undefined });
   if (!run) return undefined;
-  const { exitCode, seconds } = run.result;
-  return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm };
+  const { exitCode, seconds, trapped } = run.result;
+  const termination = trapped ? { ms: trapped.seconds * 1_000, exitCode: trapped.exitCode } : { ms: 0, exitCode: sigterm };
+  return { runMs: seconds * 1_000, exitCode, termination };
 }
 
 function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
   const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
   const ends = (role === 'init' || (role === 'main' && isJob)) && !imageProgramOf(container)?.isIdle;
-  return { runMs: ends ? 0 : Infinity, exitCode: 0, terminatedExitCode: isJob ? sigterm : 0 };
+  return { runMs: ends ? 0 : Infinity, exitCode: 0, termination: { ms: 0, exitCode: isJob ? sigterm : 0 } };
 }

@@ -11,7 +11,7 @@ interface KnownVariables {
 }
 
 /**
- * Variables that tell containers the addresses of services. The containers of a namespace share them, since a namespace may have many services.
+ * Variables with the addresses of services. The containers of a namespace share them, since a namespace may have many services.
  * Upstream: kubernetes/pkg/kubelet/envvars.
  */
 export class ServiceVariables implements Disposable {

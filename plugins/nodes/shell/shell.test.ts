@@ -45,6 +45,24 @@ describe('the output of a command', () => {
   });
 });
 
+describe('SIGTERM', () => {
+  const trapped = (script: string): ProcessResult['trapped'] =>
+    runCommand(['sh', '-c', script], { ...withFiles(), isTerminated: true }).trapped;
+  it.each<{ script: string; want: ProcessResult['trapped'] }>([
+    { script: 'stop() { sleep 5; exit 143; }\ntrap stop SIGTERM\nwhile true; do sleep 1; done', want: { seconds: 5, exitCode: 143 } },
+    { script: 'trap "exit 0" TERM INT; sleep infinity', want: { seconds: 0, exitCode: 0 } },
+    { script: 'trap "" TERM; sleep infinity', want: { seconds: Infinity, exitCode: 0 } },
+    { script: 'trap "exit 1" TERM; trap - TERM; sleep infinity', want: undefined },
+    { script: 'trap "exit 1" INT; sleep infinity', want: undefined },
+    { script: 'trap "exit 1" TERM; exit 2', want: undefined },
+  ])('is handled as by $script', ({ script, want }) => expect(trapped(script)).toEqual(want));
+});
+
+it('a missing program is an error of its command if a hint is given', () => {
+  const { stdout, stderr, exitCode } = runCommand(['sh', '-c', 'ps | wc -l; ps; echo $?'], { ...withFiles(), notFoundHint: 'simulated' });
+  expect({ stdout, stderr, exitCode }).toEqual({ stdout: '0\n127\n', stderr: 'sh: ps: not found (simulated)\n'.repeat(2), exitCode: 0 });
+});
+
 describe('a command', () => {
   it.each<{ command: string[]; want: Partial<ProcessResult> }>([
     { command: ['true'], want: {} },
@@ -74,6 +92,19 @@ describe('a command', () => {
     { command: ['printenv', 'COLOR'], want: { stdout: 'red\n' } },
     { command: ['ls', '/etc'], want: { stdout: 'hosts\n' } },
     { command: ['date', '+%s'], want: { stdout: '1767225600\n' } },
+    { command: ['date'], want: { stdout: 'Thu Jan  1 00:00:00 UTC 2026\n' } },
+    { command: ['date', '-u', '+%Y-%m-%dT%TZ %a 100%%'], want: { stdout: '2026-01-01T00:00:00Z Thu 100%\n' } },
+    {
+      command: [
+        'sh',
+        '-c',
+        'greet() { echo "hello $1 of $#"; [ $# = 2 ] || return 4; N=$1; }\ngreet a b; greet c; echo $? $N $0',
+        'script',
+      ],
+      want: { stdout: 'hello a of 2\nhello c of 1\n4 a script\n' },
+    },
+    { command: ['sh', '-c', 'f() ( exit 3 ); f || echo $?; true() { return 1; }; true || echo own'], want: { stdout: '3\nown\n' } },
+    { command: ['sh', '-c', 'f() { exit 5; }; f; echo never'], want: { exitCode: 5 } },
   ])('$command', ({ command, want }) => {
     expect(run(...command)).toEqual(result(want));
   });

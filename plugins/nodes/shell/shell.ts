@@ -19,6 +19,10 @@ export interface ProcessContext {
   readonly untilSeconds?: number;
   /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
   readonly showsRepetition?: boolean;
+  /** True if the process gets SIGTERM at the end of its time. */
+  readonly isTerminated?: boolean;
+  /** Explains to the user why a program is not found, which is an error of that command. The default is to throw UnknownProgramError. */
+  readonly notFoundHint?: string;
 }
 
 /** Text that a process writes to its standard streams at one time. */
@@ -39,12 +43,16 @@ export interface ProcessResult {
   readonly seconds: number;
   /** Run times at which the process changed files. */
   readonly changeTimes: readonly number[];
+  /** End of the process by its trap for SIGTERM; undefined without a trap, and if it did not get the signal. */
+  readonly trapped?: { readonly seconds: number; readonly exitCode: number };
 }
 
 const noInput = (): string => '';
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
+const notFoundCode = 127;
+const trappedSignals: ReadonlySet<string> = new Set(['TERM', '15', 'INT', '2', 'HUP', '1', 'QUIT', '3']);
 /** Iterations of a loop that repeats itself whose output is shown. */
 const shownIterations = 100;
 const unitsPerProcess = 64;
@@ -56,6 +64,13 @@ class ProcessLeft extends Error {}
 
 /** Ends the current shell, as `exit` does. */
 class ShellExit extends Error {
+  constructor(readonly code: number) {
+    super();
+  }
+}
+
+/** Leaves a function, as `return` does. */
+class FunctionReturn extends Error {
   constructor(readonly code: number) {
     super();
   }
@@ -122,6 +137,8 @@ interface Streams {
 class Process {
   readonly files: SimulatedFiles;
   readonly #changeTimes: number[] = [];
+  /** Calls the handler of SIGTERM; undefined without a trap. */
+  trap: ((streams: Streams) => number | undefined) | undefined;
   readonly #allowance: number;
   #nesting = 0;
   #seconds = 0;
@@ -154,8 +171,25 @@ class Process {
       });
     } catch (error) {
       if (!(error instanceof ProcessLeft)) throw error;
+      const seconds = this.#seconds;
+      const trapped = this.context.isTerminated ? this.#terminate(streams) : undefined;
+      return { stdout, stderr, output, exitCode, seconds, changeTimes: this.#changeTimes, ...(trapped && { trapped }) };
     }
     return { stdout, stderr, output, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+  }
+
+  /** Runs the handler of SIGTERM. A process whose handler does not end it continues. */
+  #terminate(streams: Streams): ProcessResult['trapped'] {
+    const { trap } = this;
+    if (!trap) return undefined;
+    this.#seconds = 0;
+    try {
+      const exitCode = limitWork(this.#allowance, () => trap(streams));
+      return exitCode === undefined ? { seconds: Infinity, exitCode: 0 } : { seconds: this.#seconds, exitCode };
+    } catch (error) {
+      if (error instanceof ProcessLeft) return { seconds: Infinity, exitCode: 0 };
+      throw error;
+    }
   }
 
   get seconds(): number {
@@ -203,6 +237,10 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
     for (const word of args) if (word.includes('e')) shell.stopsOnError = word.startsWith('-');
     return 0;
   },
+  return(shell, [code]) {
+    throw new FunctionReturn(code === undefined ? shell.status : exitCodeOf(code));
+  },
+  trap: (shell, args) => shell.setTrap(args),
   break() {
     throw new LoopJump(true);
   },
@@ -238,6 +276,7 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
 /** A shell with its variables. */
 class Shell {
   readonly variables: Map<string, string>;
+  functions: ReadonlyMap<string, Command> = new Map();
   folder = '/';
   /** Exit code of the last command. */
   status = 0;
@@ -245,7 +284,7 @@ class Shell {
   constructor(
     readonly process: Process,
     variables: ReadonlyMap<string, string>,
-    readonly parameters: readonly string[],
+    public parameters: readonly string[],
     public stopsOnError: boolean,
   ) {
     spendWork(variables.size);
@@ -259,8 +298,28 @@ class Shell {
     } catch (error) {
       if (error instanceof ShellExit) return error.code;
       if (error instanceof LoopJump) return 0;
+      if (error instanceof FunctionReturn) return error.code;
       throw error;
     }
+  }
+
+  /** `trap ACTION SIGNAL…`: of the signals, only SIGTERM arrives. */
+  setTrap([action = '', ...signals]: readonly string[]): number {
+    const names = signals.map((signal) => signal.replace(/^SIG/, ''));
+    const other = names.find((name) => !trappedSignals.has(name));
+    if (names.length === 0 || other !== undefined) throw new UnsupportedScriptError(`trap ${other ?? action} is not simulated`);
+    if (!names.some((name) => name === 'TERM' || name === '15')) return 0;
+    const handle = (streams: Streams): number | undefined => {
+      try {
+        this.commands(parsed(action), streams);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ShellExit) return error.code;
+        throw error;
+      }
+    };
+    this.process.trap = action === '-' ? undefined : handle;
+    return 0;
   }
 
   commands(script: Script, streams: Streams, isCondition = false): number {
@@ -292,6 +351,12 @@ class Shell {
       folder,
       stdin: streams.stdin,
     };
+    const { notFoundHint } = process.context;
+    const [name = ''] = words;
+    if (notFoundHint !== undefined && !isProgram(name)) {
+      streams.stderr(`sh: ${name}: not found (${notFoundHint})\n`);
+      return notFoundCode;
+    }
     const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
     spendWork(stdout.length);
     if (changesFiles) process.changed();
@@ -317,6 +382,7 @@ class Shell {
 
   #subshell(): Shell {
     const copy = this.#copy(this.parameters, this.stopsOnError);
+    copy.functions = this.functions;
     copy.status = this.status;
     return copy;
   }
@@ -361,6 +427,7 @@ class Shell {
     if (command.kind === 'if') return this.#if(command, redirected);
     if (command.kind === 'for') return this.#for(command, redirected);
     if (command.kind === 'while') return this.#while(command, redirected);
+    if (command.kind === 'function') return this.#define(command);
     if (!command.isSubshell) return this.commands(command.body, redirected);
     const shell = this.#subshell();
     return inSubshell(() => shell.commands(command.body, redirected));
@@ -378,8 +445,29 @@ class Shell {
     }
     const shell = assigned.length > 0 ? this.#subshell() : this;
     for (const [variable, value] of assigned) shell.variables.set(variable, value);
+    const body = shell.functions.get(name);
+    if (body) return shell.#call(body, fields.slice(1), streams);
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined;
     return builtin ? builtin(shell, fields.slice(1), streams) : shell.program(fields, streams);
+  }
+
+  #define({ name, body }: Extract<Command, { kind: 'function' }>): number {
+    spendWork(this.functions.size);
+    this.functions = new Map([...this.functions, [name, body]]);
+    return 0;
+  }
+
+  #call(body: Command, args: readonly string[], streams: Streams): number {
+    const { parameters } = this;
+    this.parameters = [parameters[0] ?? 'sh', ...args];
+    try {
+      return this.#command(body, streams);
+    } catch (error) {
+      if (error instanceof FunctionReturn) return error.code;
+      throw error;
+    } finally {
+      this.parameters = parameters;
+    }
   }
 
   #if({ branches, otherwise }: Extract<Command, { kind: 'if' }>, streams: Streams): number {
@@ -557,7 +645,7 @@ function inSubshell(run: () => number): number {
   try {
     return run();
   } catch (error) {
-    if (error instanceof ShellExit) return error.code;
+    if (error instanceof ShellExit || error instanceof FunctionReturn) return error.code;
     throw error;
   }
 }
