@@ -13,6 +13,13 @@ export function hostnameOf({ spec, metadata }: Pod): string {
   return spec?.hostname ?? metadata.name ?? '';
 }
 
+/** Names of the pod's address in /etc/hosts: with a subdomain also that by which the pods of a StatefulSet find each other. */
+export function hostNamesOf(pod: Pod): string[] {
+  const { spec, metadata } = pod;
+  const hostname = hostnameOf(pod);
+  return spec?.subdomain ? [`${hostname}.${spec.subdomain}.${metadata.namespace}.svc.cluster.local`, hostname] : [hostname];
+}
+
 /**
  * Environment variables of a container: plain values and fields of the pod, after those of services, secrets, config maps
  * and resources. Throws UnsupportedScriptError for an environment that no kernel takes.

@@ -53,7 +53,7 @@ const programs: Readonly<Record<string, Program>> = {
   printf: ([format = '', ...values]) => prints(escapes(format).replace(/%[sd]/g, () => values.shift() ?? '')),
   env: (args, { env }) => (args.length === 0 ? prints(variables(env)) : unsupported('env with arguments')),
   printenv: ([name], { env }) => (name === undefined ? prints(variables(env)) : env.has(name) ? prints(`${env.get(name)}\n`) : failed),
-  hostname: (_, { hostname }) => prints(`${hostname}\n`),
+  hostname: (args, context) => hostname(args, context),
   whoami: () => prints('root\n'),
   id: ([option]) => prints(option === '-u' || option === '-g' ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n'),
   pwd: (_, { folder }) => prints(`${folder}\n`),
@@ -134,6 +134,16 @@ function echo(args: readonly string[]): ProgramResult {
 
 function escapes(text: string): string {
   return text.replace(/\\([ntr\\])/g, (_, char: string) => ({ n: '\n', t: '\t', r: '\r', '\\': '\\' })[char] as string);
+}
+
+/** `hostname`, with `-f` the first name of the host in /etc/hosts, with `-i` its address. */
+function hostname([option, ...more]: readonly string[], { hostname: name, files }: ProgramContext): ProgramResult {
+  if (option === undefined) return prints(`${name}\n`);
+  if (more.length > 0 || !['-f', '-i', '-s'].includes(option)) return unsupported(`hostname ${option}`);
+  const entries = linesOf(files.read('/etc/hosts') ?? '').map((line) => line.split(/\s+/));
+  const [address, first = name] = entries.find(([, ...names]) => names.includes(name)) ?? [];
+  if (option === '-i') return address === undefined ? fails(`hostname: ${name}: Host name lookup failure`) : prints(`${address}\n`);
+  return prints(`${option === '-f' ? first : name.split('.', 1)[0]}\n`);
 }
 
 /** `date` in UTC, with `+FORMAT`. */

@@ -63,6 +63,13 @@ it('a missing program is an error of its command if a hint is given', () => {
   expect({ stdout, stderr, exitCode }).toEqual({ stdout: '0\n127\n', stderr: 'sh: ps: not found (simulated)\n'.repeat(2), exitCode: 0 });
 });
 
+it('hostname prints the names and the address of /etc/hosts', () => {
+  const texts = { '/etc/hosts': '127.0.0.1\tlocalhost\n10.1.0.2\tweb-0.web.shop.svc.cluster.local\tweb-0\n' };
+  const script = 'hostname; hostname -f; hostname -i; hostname -s';
+  const { stdout } = runCommand(['sh', '-c', script], { ...context, files: new SimulatedFiles({ texts }) });
+  expect(stdout).toBe('web-0\nweb-0.web.shop.svc.cluster.local\n10.1.0.2\nweb-0\n');
+});
+
 describe('a command', () => {
   it.each<{ command: string[]; want: Partial<ProcessResult> }>([
     { command: ['true'], want: {} },
@@ -119,7 +126,8 @@ describe('a command', () => {
     'ls *',
     'cat <<END\na\nEND',
     'case a in a) echo;; esac',
-    'f() { echo; }',
+    'f() echo a',
+    'trap "echo a" EXIT',
     `echo ${'$'}{A%b}`,
     'if true; then echo',
     'for i in a; echo',
