@@ -103,3 +103,10 @@ it('aggregates the rules of ClusterRoles, for the built-in ones and for new ones
   await cluster.fetch(`${roles}/widgets`, { method: 'DELETE' });
   await vi.waitFor(async () => expect((await read(`${roles}/admin`)).rules).not.toContainEqual(rule));
 });
+
+it('their component is healthy, as the server itself runs it', async () => {
+  await vi.waitFor(async () => {
+    const response = await cluster.fetch('/api/v1/componentstatuses/controller-manager');
+    expect(await response.json()).toMatchObject({ conditions: [{ type: 'Healthy', status: 'True', message: 'ok' }] });
+  }, 10_000);
+});

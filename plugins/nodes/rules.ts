@@ -8,6 +8,7 @@ export const nodeRules: readonly ControllerRule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete', 'patch'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['create'] },
-  { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['configmaps', 'secrets', 'services'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
 ];

@@ -181,6 +181,38 @@ describe('pods', () => {
     await inPhase('recursive', 'Running');
   });
 
+  it('wait for config maps and secrets, and keep their values', async () => {
+    const secret = { name: 'late', key: 'word' };
+    const spec = {
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'c',
+          image: 'busybox',
+          command: ['sh', '-c', 'echo $WORD $KUBERNETES_SERVICE_PORT_HTTPS; cat /etc/late/text; sleep 2; [ $WORD = first ]'],
+          env: [{ name: 'WORD', valueFrom: { secretKeyRef: secret } }],
+          volumeMounts: [{ name: 'v', mountPath: '/etc/late' }],
+        },
+      ],
+      volumes: [{ name: 'v', configMap: { name: 'late' } }],
+    };
+    await addPod('waits', spec);
+    const mountFailed = 'Warning FailedMount: MountVolume.SetUp failed for volume "v" : configmap "late" not found';
+    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain(mountFailed), 10_000);
+    const { status } = await getPod('waits');
+    expect(status).toMatchObject({ phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] });
+    expect(status?.podIP).toBeUndefined();
+    await ask('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'late' }, data: { text: 'x' } } });
+    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain('Warning Failed: Error: secret "late" not found'), 10_000);
+    const waiting = { reason: 'CreateContainerConfigError', message: 'secret "late" not found' };
+    expect((await getPod('waits')).status?.containerStatuses).toMatchObject([{ state: { waiting }, restartCount: 0 }]);
+    const word = (text: string): object => ({ metadata: { name: 'late' }, stringData: { word: text } });
+    await ask('/api/v1/namespaces/default/secrets', { body: word('first') });
+    await inPhase('waits', 'Running');
+    await ask('/api/v1/namespaces/default/secrets/late', { method: 'PUT', body: word('second') });
+    await inPhase('waits', 'Succeeded');
+  });
+
   it('are deleted', async () => {
     await addPod('gone');
     await inPhase('gone', 'Running');

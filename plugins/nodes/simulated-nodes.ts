@@ -11,17 +11,18 @@ import {
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
-import type { Node, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
-import type { ReadSource } from './kubelet/container-sources.ts';
+import type { ConfigMap, Node, PersistentVolumeClaim, Pod, Secret, Service } from 'kubenest/types/core_v1';
 import type { KubeletServers } from './kubelet/kubelet-server.ts';
 import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
 import { NodeRegistrar } from './node/node-registrar.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 import { SimulatedNodesOptions } from './options.ts';
+import type { ClusterSources, SourceResource } from './pods/cluster-sources.ts';
 import { KnownPods } from './pods/known-pods.ts';
 import { PodFiles } from './pods/pod-files.ts';
 import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
+import { ServiceVariables } from './pods/service-variables.ts';
 import { annotationPrefix, settingProblems } from './pods/settings.ts';
 import { claimKey, SharedVolumes } from './pods/shared-volumes.ts';
 import { retried } from './retried.ts';
@@ -49,6 +50,8 @@ export class SimulatedNodes {
   readonly #files: PodFiles;
   readonly #nodes: SharedInformer<Node>;
   readonly #claims: SharedInformer<PersistentVolumeClaim>;
+  readonly #services: ServiceVariables;
+  readonly #sources: Readonly<Record<SourceResource, SharedInformer<ConfigMap | Secret>>>;
   readonly #simulated = new Map<string, SimulatedNode>();
   readonly #registrar: NodeRegistrar;
   readonly #runner: PodRunner;
@@ -71,7 +74,13 @@ export class SimulatedNodes {
     this.#nodes = informers.for<Node>({ group: '', resource: 'nodes' });
     this.#claims = informers.for<PersistentVolumeClaim>({ group: '', resource: 'persistentvolumeclaims' });
     const volumes = new SharedVolumes((namespace, name) => this.#claims.get(namespace, name), provisioner);
-    this.#files = new PodFiles(this.#pods, volumes, ({ metadata }) => this.#runner.replanPod(metadata.uid ?? ''));
+    this.#services = new ServiceVariables(informers.for<Service>({ group: '', resource: 'services' }));
+    this.#sources = {
+      configmaps: informers.for<ConfigMap>({ group: '', resource: 'configmaps' }),
+      secrets: informers.for<Secret>({ group: '', resource: 'secrets' }),
+    };
+    const changed = ({ metadata }: Pod): void => this.#runner.replanPod(metadata.uid ?? '');
+    this.#files = new PodFiles(this.#pods, volumes, changed, undefined, this.#clusterSources());
     this.#registrar = new NodeRegistrar(client, clock, logger);
     const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
     const stages = options.stages.map((stage) => compileStage(stage));
@@ -91,8 +100,20 @@ export class SimulatedNodes {
     this.#runner = new PodRunner(client, options.events ? recorder : undefined, clock, logger, hostOf, nextStep, onOutcome);
   }
 
+  #clusterSources(): ClusterSources {
+    return {
+      read: (resource, namespace, name) => this.#sources[resource].get(namespace, name),
+      services: (namespace, time) => this.#services.ofNamespace(namespace, time),
+      apiServer: () => this.#services.ofApiServer(),
+      allocatable: (node) => this.#nodes.get('', node)?.status?.allocatable ?? {},
+    };
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await using cleanUp = new AsyncDisposableStack();
+    cleanUp.use(this.#services);
+    const retry = ({ metadata }: ConfigMap | Secret): void => this.#files.sourceChanged(metadata.namespace ?? '');
+    for (const informer of Object.values(this.#sources)) cleanUp.use(informer.handle({ added: retry, updated: retry }));
     cleanUp.defer(() => this.#runner.stop());
     this.#stages.start(this.informers);
     cleanUp.use(this.#stages);
@@ -130,12 +151,13 @@ export class SimulatedNodes {
   async #startKubelets(): Promise<KubeletServers | undefined> {
     const { kubelet } = this.options;
     if (!kubelet) return undefined;
-    const [{ KubeletServers }, { metricsPages }] = await Promise.all([
+    const [{ KubeletServers }, { metricsPages }, { ServiceAccountTokens }] = await Promise.all([
       import('./kubelet/kubelet-server.ts'),
       import('./metrics/kubelet-pages.ts'),
+      import('./kubelet/service-account-tokens.ts'),
     ]);
-    const readSource: ReadSource = (resource, namespace, name) => this.client.get({ group: '', version: 'v1', resource }, namespace, name);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, readSource, this.#files);
+    const tokens = new ServiceAccountTokens(this.client, this.clock);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, this.#files, tokens);
   }
 
   /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */

@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import { containersOf, type PodContainer } from '../pods/container-roles.ts';
 import type { FileStore } from '../pods/file-store.ts';
-import { processPlan } from '../pods/process-plan.ts';
+import type { KnownPods } from '../pods/known-pods.ts';
+import { runMainProcess } from '../pods/main-process.ts';
 import { settingOf } from '../pods/settings.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
@@ -36,7 +37,14 @@ export interface LogSource {
   readonly pod: Pod;
   readonly container: PodContainer;
   readonly startedAt: number;
-  readonly isRunning: boolean;
+  /** Undefined while it runs. */
+  readonly finishedAt: number | undefined;
+}
+
+/** Part of a log, and the time at which it was written, in milliseconds since the epoch. */
+export interface LogPart {
+  readonly at: number;
+  readonly text: string;
 }
 
 /** Finds the run of a container, or explains in the kubelet's words why it has no log. Upstream: kubelet_pods.go (validateContainerLogStatus). */
@@ -48,31 +56,99 @@ export function logSource(pod: Pod, name: string, previous: boolean): LogSource 
   const last = lastState?.terminated;
   if (previous) {
     if (!last) return { problem: `previous terminated ${quoted} not found` };
-    return { pod, container, startedAt: timeOf(last.startedAt), isRunning: false };
+    return { pod, container, startedAt: timeOf(last.startedAt), finishedAt: timeOf(last.finishedAt) };
   }
   const current = state?.running ?? state?.terminated ?? last;
   if (!current) return { problem: `${quoted} is waiting to start: ${state?.waiting?.reason ?? 'no reason given'}` };
-  return { pod, container, startedAt: timeOf(current.startedAt), isRunning: state?.running !== undefined };
+  const ended = state?.running ? undefined : (state?.terminated ?? last);
+  return { pod, container, startedAt: timeOf(current.startedAt), finishedAt: ended && timeOf(ended.finishedAt) };
 }
 
-/** Returns the text of a container's log: that of its annotation, the output of its simulated command, or a line that reports its start. */
-export function logText({ pod, container: { container, role } }: Pick<LogSource, 'pod' | 'container'>, store: FileStore): string {
+/**
+ * Returns what a run has written to its log by now: the text of its annotation, the output of its simulated command, or a line that reports its
+ * start.
+ */
+export function logParts(
+  { pod, container: { container }, startedAt, finishedAt }: LogSource,
+  store: FileStore,
+  now: number,
+): readonly LogPart[] {
   const given = settingOf(pod, 'logs', container.name);
-  if (given !== undefined) return given === '' || given.endsWith('\n') ? given : `${given}\n`;
-  const { stdout, stderr } = limitWork(maxWork, () => processPlan(pod, container, role, store));
-  if (stdout !== undefined) return stdout + (stderr ?? '');
-  return `${describeStart(container)}\n`;
+  if (given !== undefined) return given === '' ? [] : [{ at: startedAt, text: given.endsWith('\n') ? given : `${given}\n` }];
+  // Times of a status are whole seconds.
+  const untilSeconds = finishedAt === undefined ? (now - startedAt) / 1_000 : (finishedAt - startedAt) / 1_000 + 1;
+  const run = limitWork(maxWork, () => runMainProcess(pod, container, store, untilSeconds, { showsRepetition: true }));
+  if (run) return run.result.output.map(({ seconds, text }) => ({ at: Math.round(startedAt + seconds * 1_000), text }));
+  return [{ at: startedAt, text: `${describeStart(container)}\n` }];
 }
 
 const describeStart = ({ name, image }: Container): string => `${name}: simulated container of image ${image} started`;
 
-/** Applies the options to the text of a run that started at the time. */
-export function selectLog(text: string, startedAt: number, { since, tailLines, limitBytes, timestamps }: LogQuery): string {
-  if (since !== undefined && startedAt < since) return '';
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
+/** Applies the options to a log. */
+export function selectLog(parts: readonly LogPart[], { since = 0, tailLines, limitBytes, timestamps }: LogQuery): string {
+  const lines = linesOf(parts).filter(({ at }) => at >= since);
   const kept = tailLines === undefined ? lines : tailLines === 0 ? [] : lines.slice(-tailLines);
-  const time = `${new Date(startedAt).toISOString().slice(0, 19)}.000000000Z `;
-  const selected = kept.map((line) => `${timestamps ? time : ''}${line}\n`).join('');
+  const selected = kept.map(({ at, text }) => `${timestamps ? `${timestamp(at)} ` : ''}${text}\n`).join('');
   return limitBytes === undefined ? selected : Buffer.from(selected).subarray(0, limitBytes).toString();
+}
+
+/** Splits a log into its lines. A line has the time of its beginning. */
+function linesOf(parts: readonly LogPart[]): LogPart[] {
+  const lines: { at: number; text: string }[] = [];
+  let isOpen = false;
+  for (const { at, text } of parts) {
+    const pieces = text.split('\n');
+    const rest = pieces.pop() ?? '';
+    for (const piece of rest === '' ? pieces : [...pieces, rest]) {
+      const last = lines.at(-1);
+      if (isOpen && last) last.text += piece;
+      else lines.push({ at, text: piece });
+      isOpen = false;
+    }
+    isOpen = rest !== '';
+  }
+  return lines;
+}
+
+/** Time with nanoseconds, as a kubelet prints it. */
+function timestamp(at: number): string {
+  return new Date(at).toISOString().replace('Z', '000000Z');
+}
+
+/** Time after which the log of a running container is read again. */
+const followMs = 1_000;
+
+/** Receives the log of a run from a time on. */
+export interface LogListener {
+  added(parts: readonly LogPart[]): void;
+  /** The run has ended. */
+  ended(): void;
+}
+
+/** Follows the log of a running container until it ends. Dispose of the result to stop. */
+export function followLog(source: LogSource, pods: KnownPods, store: FileStore, from: number, listener: LogListener): Disposable {
+  const { container, startedAt } = source;
+  const { namespace = '', name = '', uid } = source.pod.metadata;
+  let shownUntil = from;
+  const show = (run: LogSource): void => {
+    const now = Date.now();
+    const parts = logParts(run, store, now).filter(({ at }) => at > shownUntil);
+    shownUntil = now;
+    if (parts.length > 0) listener.added(parts);
+  };
+  const timer = setInterval(() => show(source), followMs);
+  timer.unref();
+  const subscription = pods.watch(namespace, name, (changed) => {
+    const next = changed?.metadata.uid === uid ? changed && logSource(changed, container.container.name ?? '', false) : undefined;
+    const isSame = next !== undefined && !('problem' in next) && next.startedAt === startedAt;
+    if (isSame && next.finishedAt === undefined) return;
+    end();
+    if (isSame) show(next);
+    listener.ended();
+  });
+  const end = (): void => {
+    clearInterval(timer);
+    subscription[Symbol.dispose]();
+  };
+  return { [Symbol.dispose]: end };
 }

@@ -15,8 +15,8 @@ import { PodFiles } from '../pods/pod-files.ts';
 import { SharedVolumes } from '../pods/shared-volumes.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
-import type { ReadSource } from './container-sources.ts';
 import { KubeletServers } from './kubelet-server.ts';
+import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
 let kubelets: KubeletServers;
 let port: number;
@@ -29,14 +29,14 @@ const backend = createServer((socket) => socket.pipe(socket));
 
 function pod(
   name: string,
-  more: { command?: string[]; annotations?: Record<string, string>; state?: object; restarts?: object } = {},
+  more: { command?: string[]; image?: string; annotations?: Record<string, string>; state?: object; restarts?: object } = {},
 ): Pod {
-  const { command, annotations = {}, state = { running: { startedAt: '2026-01-01T00:00:00Z' } }, restarts = {} } = more;
+  const { command, image = 'nginx', annotations = {}, state = { running: { startedAt: '2026-01-01T00:00:00Z' } }, restarts = {} } = more;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'default', uid: name, annotations },
-    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx', ...(command && { command }) }] },
+    spec: { nodeName: 'node-1', containers: [{ name: 'c', image, ports: [{ containerPort: 8080 }], ...(command && { command }) }] },
     status: { phase: 'Running', podIP: '10.1.0.2', containerStatuses: [{ name: 'c', state, ...restarts }] },
   };
 }
@@ -45,7 +45,6 @@ function pod(
 const forbiddenPort = 22;
 let pods: Map<string, Pod>;
 let known: KnownPods;
-const readSource: ReadSource = async () => undefined;
 
 beforeAll(async () => {
   const authority = await Authority.create('kubelets');
@@ -60,7 +59,12 @@ beforeAll(async () => {
     [
       pod('web', { annotations: { 'node.kubenest.dev/port-forward': JSON.stringify({ 80: localPort, 81: forbiddenPort }) } }),
       pod('said', { annotations: { 'node.kubenest.dev/logs': 'one\ntwo\nthree' } }),
-      pod('echo', { command: ['sh', '-c', 'echo hello'], state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z' } } }),
+      pod('echo', {
+        command: ['sh', '-c', 'echo hello'],
+        state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' } },
+      }),
+      pod('ticking', { command: ['sh', '-c', 'printf "a"; sleep 1; echo b; while true; do echo tick; sleep 0.4; done'] }),
+      pod('api', { image: 'example.com/api:1' }),
       pod('waiting', { state: { waiting: { reason: 'ContainerCreating' } } }),
       pod('scripted', {
         annotations: { 'node.kubenest.dev/exec': JSON.stringify({ 'psql -c x': { stdout: 'row\n', stderr: 'note\n', exitCode: 3 } }) },
@@ -75,8 +79,8 @@ beforeAll(async () => {
     known,
     pages,
     [localPort],
-    readSource,
     new PodFiles(known, new SharedVolumes(() => undefined, '')),
+    { addTo: async (mounted) => mounted } as Partial<ServiceAccountTokens> as ServiceAccountTokens,
   );
   port = await kubelets.start('node-1');
 });
@@ -152,6 +156,18 @@ describe('requests', () => {
       path: '/containerLogs/default/said/c?tailLines=1&timestamps=true',
       status: 200,
       text: '2026-01-01T00:00:00.000000000Z three\n',
+    },
+    {
+      name: 'the last lines of a loop that has run for a long time, with their times',
+      path: '/containerLogs/default/ticking/c?tailLines=3&timestamps=true',
+      status: 200,
+      text: /^(?:20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d00000000Z tick\n){3}$/,
+    },
+    {
+      name: 'the first lines of a command that pauses',
+      path: '/containerLogs/default/ticking/c?limitBytes=70&timestamps=true',
+      status: 200,
+      text: '2026-01-01T00:00:00.000000000Z ab\n2026-01-01T00:00:01.000000000Z tick\n',
     },
     { name: 'lines since a later time', path: '/containerLogs/default/said/c?sinceTime=2026-01-02T00:00:00Z', status: 200, text: '' },
     { name: 'the output of a command that has ended', path: '/containerLogs/default/echo/c?follow=true', status: 200, text: 'hello\n' },
@@ -278,10 +294,21 @@ describe('remote commands over WebSocket', () => {
     expect(await channelsOf(socket as Duplex)).toEqual(want);
   });
 
-  it('attaches to the output of a container', async () => {
+  it('attaches to what a container writes from then on', async () => {
+    const { socket } = await upgrade('/attach/default/ticking/c?output=1', webSocket('v5.channel.k8s.io'));
+    let length = 0;
+    socket?.on('data', (bytes: Buffer) => {
+      length += bytes.length;
+      if (length > 20) socket.write(maskedFrame(Buffer.alloc(0), 8));
+    });
+    expect((await channelsOf(socket as Duplex))[1]).toMatch(/^(?:tick\n){1,6}$/);
+  });
+
+  it('ends what is attached to a container with the container', async () => {
     const { socket } = await upgrade('/attach/default/said/c?output=1', webSocket('v5.channel.k8s.io'));
-    socket?.write(maskedFrame(Buffer.alloc(0), 8));
-    expect(await channelsOf(socket as Duplex)).toEqual({ 1: 'one\ntwo\nthree\n' });
+    const timer = setInterval(() => known.changed(pods.get('said') as Pod, true), 20);
+    expect(await channelsOf(socket as Duplex)).toEqual({ 1: '', 3: '{"metadata":{},"status":"Success"}' });
+    clearInterval(timer);
   });
 
   it.each([
@@ -397,6 +424,37 @@ describe('streams over SPDY', () => {
     const path = `/exec/default/web/c?input=1&output=1&error=1&${commandOf('sh')}`;
     const [error, , stdout, stderr] = await exchange(path, 'v4.channel.k8s.io', types, { 1: 'echo a\necho b >&2\nexit 6\n' });
     expect({ stdout, stderr, error }).toEqual({ stdout: 'a\n', stderr: 'b\n', error: expect.stringContaining('"message":"6"') });
+  });
+
+  it.each([
+    {
+      name: 'the document of a web server',
+      pod: 'said',
+      port: '80',
+      path: '/',
+      want: /^HTTP\/1.1 200 OK\r\n[\s\S]*<title>Welcome to nginx!<\/title>/,
+    },
+    { name: 'the lack of a document', pod: 'said', port: '80', path: '/none', want: /^HTTP\/1.1 404 Not Found\r\n/ },
+    { name: 'a document outside of the root', pod: 'said', port: '80', path: '/../../../../etc/hosts', want: /^HTTP\/1.1 404 / },
+    {
+      name: 'that no program answers on a declared port',
+      pod: 'api',
+      port: '8080',
+      path: '/',
+      want: /^HTTP\/1.1 501 [\s\S]*container c of pod default\/api is simulated by kubenest/,
+    },
+  ])('answer with $name', async ({ pod: name, port, path, want }) => {
+    const types = ['error', 'data'].map((streamtype) => ({ streamtype, port, requestid: '0' }));
+    const data = { 1: `GET ${path} HTTP/1.1\r\nHost: pod\r\n\r\n` };
+    const [error, answer] = await exchange(`/portForward/default/${name}`, 'portforward.k8s.io', types, data);
+    expect(error).toBe('');
+    expect(answer).toMatch(want);
+  });
+
+  it('refuse a port on which nothing listens', async () => {
+    const types = ['error', 'data'].map((streamtype) => ({ streamtype, port: '8080', requestid: '0' }));
+    const [error] = await exchange('/portForward/default/ticking', 'portforward.k8s.io', types, {});
+    expect(error).toContain('an error occurred forwarding 8080 -> 8080');
   });
 
   it('forward a port', async () => {

@@ -9,11 +9,11 @@ import type { Pod } from 'kubenest/types/core_v1';
 import type { KubeletCertificates } from '../options.ts';
 import { containersOf } from '../pods/container-roles.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
-import { containerSources, type ReadSource } from './container-sources.ts';
-import { logQuery, logSource, type LogSource, logText, selectLog, type LogQuery } from './container-log.ts';
+import { followLog, logParts, logQuery, logSource, selectLog } from './container-log.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
-import { attachProcess, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
+import { startShell, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
+import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import { serveSpdyCommand, spdyCommandProtocol } from './spdy-command.ts';
 import { isWebSocketHandshake } from './websocket-connection.ts';
 import { commandProtocol, serveWebSocketCommand } from './websocket-command.ts';
@@ -46,8 +46,8 @@ export class KubeletServers implements AsyncDisposable {
     private readonly pods: KnownPods,
     private readonly pages: KubeletPages,
     private readonly localPorts: readonly number[],
-    private readonly readSource: ReadSource,
     private readonly files: PodFiles,
+    private readonly tokens: ServiceAccountTokens,
   ) {}
 
   /** Starts the kubelet of a node, if it does not run yet, and returns its port. */
@@ -132,20 +132,14 @@ export class KubeletServers implements AsyncDisposable {
     if ('problem' in source) throw new HttpError(400, source.problem);
     response.writeHead(200, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' });
     response.flushHeaders();
-    response.write(selectLog(logText(source, this.files), source.startedAt, options));
-    if (!options.follow || !source.isRunning) return void response.end();
-    this.#follow(source, options, response);
-  }
-
-  /** Keeps the log open until the run ends, and continues with the output of a restart in between. */
-  #follow({ pod, container, startedAt }: LogSource, options: LogQuery, response: ServerResponse): void {
-    const { namespace = '', name = '', uid } = pod.metadata;
-    const subscription = this.pods.watch(namespace, name, (changed) => {
-      const next = changed?.metadata.uid === uid ? changed && logSource(changed, container.container.name ?? '', false) : undefined;
-      if (!next || 'problem' in next || !next.isRunning || next.startedAt !== startedAt) response.end();
+    const now = Date.now();
+    response.write(selectLog(logParts(source, this.files, now), options));
+    if (!options.follow || source.finishedAt !== undefined || options.limitBytes !== undefined) return void response.end();
+    const following = followLog(source, this.pods, this.files, now, {
+      added: (parts) => response.write(selectLog(parts, { ...options, tailLines: undefined })),
+      ended: () => response.end(),
     });
-    response.once('close', () => subscription[Symbol.dispose]());
-    if (options.limitBytes !== undefined) response.end();
+    response.once('close', () => following[Symbol.dispose]());
   }
 
   #hold(node: string, socket: Duplex): void {
@@ -192,11 +186,11 @@ export class KubeletServers implements AsyncDisposable {
       command: query.getAll('command'),
       hasStdin: isOn('input'),
       tty: isOn('tty'),
-      sources: await containerSources(pod, found.container, this.readSource),
+      mounted: await this.tokens.addTo(this.files.mounted(pod, found.container), pod, found.container),
       files: this.files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>
-      verb === 'exec' ? startProcess(options, streams) : attachProcess(options, logText({ pod, container: found }, this.files), streams);
+      verb === 'exec' ? startProcess(options, streams) : this.#attach(options, streams);
     if (isWebSocketHandshake(request)) {
       const protocol = commandProtocol(request);
       if (!protocol) throw new HttpError(403, 'unable to upgrade: no supported protocol');
@@ -208,10 +202,22 @@ export class KubeletServers implements AsyncDisposable {
     serveSpdyCommand(socket, head, protocol, expected, start);
   }
 
+  /** Attaches to the main process of a container: its output from now on, and a shell if the client has standard input. */
+  #attach(options: ProcessOptions, streams: ProcessStreams): RemoteProcess {
+    const source = logSource(options.pod, options.container.name ?? '', false);
+    if (options.hasStdin || 'problem' in source) return startShell(options, streams);
+    const following = followLog(source, this.pods, this.files, Date.now(), {
+      added: (parts) => streams.stdout(Buffer.from(parts.map(({ text }) => text).join(''))),
+      ended: () => streams.exit(0),
+    });
+    return { *stdin() {}, stdinClosed: () => {}, hangUp: () => following[Symbol.dispose]() };
+  }
+
   #forward(pod: Pod, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (pod.status?.phase !== 'Running')
       throw new HttpError(400, `unable to forward port because pod is not running. Current status=${pod.status?.phase}`);
-    if (!forwardPorts(pod, this.localPorts, request, socket, head)) throw new HttpError(403, 'unable to upgrade: no supported protocol');
+    if (!forwardPorts(pod, this.localPorts, this.files, request, socket, head))
+      throw new HttpError(403, 'unable to upgrade: no supported protocol');
   }
 }
 

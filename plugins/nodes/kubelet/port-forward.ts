@@ -4,8 +4,10 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Pod } from 'kubenest/types/core_v1';
 import type { Steps } from '#sdk/internal';
+import type { PodFiles } from '../pods/pod-files.ts';
 import { settingOf } from '../pods/settings.ts';
 import type { SpdyListener, SpdyStream } from '../spdy/connection.ts';
+import { listenerOn, serveSimulated } from './simulated-server.ts';
 import { acceptSpdy, acceptTunnel, isSpdyUpgrade, streamProtocol } from './spdy-upgrade.ts';
 import { isWebSocketHandshake, requestedProtocol } from './websocket-connection.ts';
 
@@ -16,17 +18,25 @@ const maxBufferedBytes = 16 * 1024 * 1024;
 
 /**
  * Serves a port-forward, over SPDY or over SPDY in a WebSocket: for each connection the client opens a stream for errors and one for data.
- * The annotation `port-forward` names the local port for each port of the pod; it must be one of `allowed`. Returns false if the client offers no known protocol.
+ * The annotation `port-forward` names the local port for each port of the pod; it must be one of `allowed`. Without it, a container that
+ * listens is simulated. Returns false if the client offers no known protocol.
  * Upstream: k8s.io/cri-streaming/pkg/streaming/portforward.
  */
-export function forwardPorts(pod: Pod, allowed: readonly number[], request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+export function forwardPorts(
+  pod: Pod,
+  allowed: readonly number[],
+  files: PodFiles,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): boolean {
   if (isWebSocketHandshake(request)) {
     if (!requestedProtocol(request, [tunnelProtocol])) return false;
-    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod, allowed, socket));
+    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod, allowed, files, socket));
     return true;
   }
   if (!isSpdyUpgrade(request) || !streamProtocol(request, [protocol])) return false;
-  acceptSpdy(socket, head, protocol, forwarder(pod, allowed, socket));
+  acceptSpdy(socket, head, protocol, forwarder(pod, allowed, files, socket));
   return true;
 }
 
@@ -44,7 +54,7 @@ export function localPort(pod: Pod, port: number): number | undefined {
   return Number.isInteger(number) && number > 0 && number < 65_536 ? number : undefined;
 }
 
-function forwarder(pod: Pod, allowed: readonly number[], client: Duplex): SpdyListener {
+function forwarder(pod: Pod, allowed: readonly number[], files: PodFiles, client: Duplex): SpdyListener {
   const errors = new Map<string, SpdyStream>();
   const relays = new Relays(client);
   return {
@@ -55,6 +65,11 @@ function forwarder(pod: Pod, allowed: readonly number[], client: Duplex): SpdyLi
       if (type !== 'data' || !error) return stream.reset();
       errors.delete(id);
       const target = localPort(pod, Number(port));
+      const listener = target === undefined ? listenerOn(pod, Number(port), files) : undefined;
+      if (listener) {
+        error.end();
+        return serveSimulated(pod, listener, files, stream);
+      }
       if (target === undefined || !allowed.includes(target)) {
         const { name, uid } = pod.metadata;
         return refuse(

@@ -8,7 +8,7 @@ import { PodFiles } from '../pods/pod-files.ts';
 import { readTar, writeTar } from '../shell/tar.ts';
 import { type ProcessOptions, type RemoteProcess, startProcess } from './remote-process.ts';
 
-const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
+const mounted = { texts: {}, volumes: new Set<string>(), unknown: [] };
 const pods = { watch: () => ({ [Symbol.dispose]: () => {} }) } as unknown as KnownPods;
 const options = (more: Partial<ProcessOptions>): ProcessOptions => ({
   pod: { metadata: { name: 'a' } } as Pod,
@@ -16,7 +16,7 @@ const options = (more: Partial<ProcessOptions>): ProcessOptions => ({
   command: ['sh'],
   hasStdin: true,
   tty: false,
-  sources,
+  mounted,
   files: new PodFiles(pods, new SharedVolumes(() => undefined, '')),
   ...more,
 });

@@ -3,11 +3,10 @@ import type { Container, Pod } from 'kubenest/types/core_v1';
 import type { Steps } from '#sdk/internal';
 import { environmentOf, hostnameOf } from '../pods/environment.ts';
 import { annotationPrefix, parseJsonObject, settingOf } from '../pods/settings.ts';
-import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
-import type { ContainerSources } from './container-sources.ts';
+import type { MountedTexts } from '../pods/cluster-sources.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
@@ -33,13 +32,13 @@ export interface ProcessOptions {
   readonly command: readonly string[];
   readonly hasStdin: boolean;
   readonly tty: boolean;
-  readonly sources: ContainerSources;
+  /** Mounted files as they are now. */
+  readonly mounted: MountedTexts;
   readonly files: PodFiles;
   /** Returns the present time in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
 
-const notFoundCode = 127;
 const usageError = 2;
 const maxSleepSeconds = 86_400;
 
@@ -70,11 +69,9 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
 /** Thrown when a command reads standard input, which the client has not sent yet. */
 class InputNeeded extends Error {}
 
-/** Attaches to the main process of a container: its output so far, and a shell if the client has standard input. */
-export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
-  streams.stdout(Buffer.from(output));
-  if (options.hasStdin) return new ShellProcess(options, streams);
-  return { *stdin() {}, stdinClosed: () => {}, hangUp: () => {} };
+/** Starts a shell that reads its commands from the client. */
+export function startShell(options: ProcessOptions, streams: ProcessStreams): RemoteProcess {
+  return new ShellProcess(options, streams);
 }
 
 type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>;
@@ -84,22 +81,21 @@ type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>
  * names the reason.
  */
 function run(
-  { pod, container, sources, files: store, clock = Date.now }: ProcessOptions,
+  { pod, container, mounted, files: store, clock = Date.now }: ProcessOptions,
   work: (context: ProcessContext) => ProcessResult,
 ): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
   const now = clock();
+  const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
   try {
     return limitWork(2 * maxWork, () => {
-      const files = store.open(pod, container, sources.mounted, now);
+      const files = store.open(pod, container, mounted, now);
       const before = new Map(files.changes);
-      const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
+      const result = work({ env: environmentOf(pod, container, store), hostname: hostnameOf(pod), now, files, notFoundHint: hint });
       store.keep(pod, container, files, before, now);
       return result;
     });
   } catch (error) {
-    const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
-    if (error instanceof UnknownProgramError) return failure(notFoundCode, `sh: ${error.program}: not found (${hint})\n`);
     if (error instanceof UnsupportedScriptError) return failure(usageError, `sh: ${error.message} (${hint})\n`);
     throw error;
   }

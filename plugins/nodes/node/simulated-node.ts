@@ -1,6 +1,6 @@
 import type { Node, Pod } from 'kubenest/types/core_v1';
 import { type HostPort, hostPortsOf, portsConflict, portsTaken } from '../../common/host-ports.ts';
-import type { LifeOutcome, PodAddresses, PodHost, PodRejection } from '../pods/pod-life.ts';
+import { failedMount, type LifeOutcome, type PodAddresses, type PodHost, type PodRejection } from '../pods/pod-life.ts';
 import type { FileStore } from '../pods/file-store.ts';
 import { AddressPool } from './address-pool.ts';
 
@@ -12,6 +12,8 @@ export class SimulatedNode implements PodHost {
   readonly #addresses: AddressPool;
   readonly #images = new Set<string>();
   readonly #killing = new Set<string>();
+  /** Failed attempts to mount the volumes of a pod, by UID. */
+  readonly #mountFailures = new Map<string, number>();
   /** Host ports of the pods that were admitted and have not ended, by UID. */
   readonly #ports = new Map<string, readonly HostPort[]>();
 
@@ -32,6 +34,10 @@ export class SimulatedNode implements PodHost {
 
   isKilling({ metadata }: Pod): boolean {
     return this.#killing.has(metadata.uid ?? '');
+  }
+
+  mountFailures({ metadata }: Pod): number {
+    return this.#mountFailures.get(metadata.uid ?? '') ?? 0;
   }
 
   addressesOf({ metadata, spec }: Pod): PodAddresses {
@@ -62,10 +68,12 @@ export class SimulatedNode implements PodHost {
   }
 
   /** Remembers the effects of a step. */
-  happened({ metadata, spec }: Pod, { status, events }: LifeOutcome): void {
+  happened(pod: Pod, { status, events }: LifeOutcome): void {
+    const { metadata, spec } = pod;
     // A failed probe kills a container, too, and the pod continues.
     if (metadata.deletionTimestamp !== undefined && events.some(({ reason }) => reason === 'Killing'))
       this.#killing.add(metadata.uid ?? '');
+    if (events.some(({ reason }) => reason === failedMount)) this.#mountFailures.set(metadata.uid ?? '', this.mountFailures(pod) + 1);
     if (!status) return;
     const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
     const started = new Set(statuses.filter(({ containerID }) => containerID).map(({ name }) => name));
@@ -76,6 +84,7 @@ export class SimulatedNode implements PodHost {
   forget({ metadata }: Pod): void {
     this.#addresses.release(metadata.uid ?? '');
     this.#killing.delete(metadata.uid ?? '');
+    this.#mountFailures.delete(metadata.uid ?? '');
     this.#ports.delete(metadata.uid ?? '');
   }
 }

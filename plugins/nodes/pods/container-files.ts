@@ -2,17 +2,10 @@ import { posix } from 'node:path';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
 import { type FileChange, type FileContent, SimulatedFiles } from '../shell/files.ts';
 import { spendWork } from '../shell/work.ts';
-import { hostnameOf } from './environment.ts';
+import type { MountedTexts } from './cluster-sources.ts';
+import { hostNamesOf, hostnameOf } from './environment.ts';
 import { type FileStore, noStore, type VolumeChanges } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
-
-/** Texts of mounted files by absolute path, and the volumes whose content they are. */
-export interface MountedTexts {
-  readonly texts: Readonly<Record<string, string>>;
-  readonly volumes: ReadonlySet<string>;
-  /** Mounted files whose content is not known. */
-  readonly unknown: readonly string[];
-}
 
 const noTexts: MountedTexts = { texts: {}, volumes: new Set(), unknown: [] };
 
@@ -51,7 +44,7 @@ export function initialFiles(pod: Pod, container: Container, known: KnownContent
   }
   const texts = {
     '/etc/hostname': `${hostname}\n`,
-    '/etc/hosts': `127.0.0.1\tlocalhost\n${pod.status?.podIP ?? '127.0.0.1'}\t${hostname}\n`,
+    '/etc/hosts': `127.0.0.1\tlocalhost\n${pod.status?.podIP ?? '127.0.0.1'}\t${hostNamesOf(pod).join('\t')}\n`,
     ...imageProgramOf(container)?.files,
     ...mounted.texts,
   };

@@ -34,6 +34,8 @@ export interface NodeState {
 }
 
 const imagePullRetryMs = 10_000;
+/** Reason for which a container waits that lacks a config map or a secret. */
+const configError = 'CreateContainerConfigError';
 /** Exit code of a container that the kubelet killed. */
 const killedExitCode = 137;
 
@@ -158,7 +160,7 @@ function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus, node:
   const { exitCode = 0, finishedAt } = status.state?.terminated ?? {};
   if (!shouldRestart(one, pod, exitCode)) return undefined;
   const backOffMs = restartBackOffMs(status.restartCount ?? 0);
-  if (backOffMs === 0) return { at: timeOf(finishedAt), starts: true, change: (now) => started(pod, one, now, [], node) };
+  if (backOffMs === 0) return start(pod, one, timeOf(finishedAt), [], node);
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const message = `Back-off restarting failed container ${one.container.name} in pod ${name}_${namespace}(${uid})`;
   return {
@@ -171,9 +173,9 @@ function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus, node:
   };
 }
 
-function restart(pod: Pod, one: PodContainer, status: ContainerStatus, node: NodeState): ContainerChange {
+function restart(pod: Pod, one: PodContainer, status: ContainerStatus, node: NodeState): ContainerChange | undefined {
   const at = timeOf(status.lastState?.terminated?.finishedAt) + restartBackOffMs(status.restartCount ?? 0);
-  return { at, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, 0), node) };
+  return start(pod, one, at, pullEvents(one, node, 0), node);
 }
 
 function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState): ContainerChange | undefined {
@@ -182,7 +184,24 @@ function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState)
   if (error !== undefined) return failedPull(one, since, error);
   const pullMs = durationSetting(pod, 'pull-delay', container.name) ?? 0;
   if (pullMs === Infinity) return undefined;
-  return { at: since + pullMs, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, pullMs), node) };
+  return start(pod, one, since + pullMs, pullEvents(one, node, pullMs), node);
+}
+
+/** Start of a container whose image is pulled. It waits for the config maps and secrets of its environment, whose lack is reported once. */
+function start(pod: Pod, one: PodContainer, at: number, pull: readonly KubeletEvent[], node: NodeState): ContainerChange | undefined {
+  const { container, status = waitingStatus(container, configError) } = one;
+  const message = node.files.environmentProblem(pod, container);
+  if (message === undefined) return { at, starts: true, change: (now) => started(pod, one, now, pull, node) };
+  const { waiting, terminated } = status.state ?? {};
+  if (waiting?.reason === configError && waiting.message === message) return undefined;
+  const lastState = terminated ? { terminated } : status.lastState;
+  const next = { ...status, state: { waiting: { reason: configError, message } }, ...(lastState && { lastState }) };
+  const failure: KubeletEvent = { type: 'Warning', reason: 'Failed', message: `Error: ${message}`, fieldPath: fieldPathOf(one) };
+  return {
+    at,
+    starts: false,
+    change: () => ({ status: { ...next, ready: false, started: false }, events: [...pull, failure] }),
+  };
 }
 
 function started(

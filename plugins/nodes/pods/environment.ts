@@ -1,7 +1,9 @@
-import { quote } from 'kubenest/sdk';
-import type { Container, ObjectFieldSelector, Pod } from 'kubenest/types/core_v1';
+import { Quantity, quote } from 'kubenest/sdk';
+import type { Container, ObjectFieldSelector, Pod, ResourceFieldSelector } from 'kubenest/types/core_v1';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { spendWork, workOfText } from '../shell/work.ts';
+import type { ClusterSources } from './cluster-sources.ts';
+import type { FileStore } from './file-store.ts';
 
 /** Largest length of the environment of a process, and of its command line. Upstream: ARG_MAX of Linux is 2 MiB for both. */
 const maxLength = 1_048_576;
@@ -11,11 +13,18 @@ export function hostnameOf({ spec, metadata }: Pod): string {
   return spec?.hostname ?? metadata.name ?? '';
 }
 
+/** Names of the pod's address in /etc/hosts: with a subdomain also that by which the pods of a StatefulSet find each other. */
+export function hostNamesOf(pod: Pod): string[] {
+  const { spec, metadata } = pod;
+  const hostname = hostnameOf(pod);
+  return spec?.subdomain ? [`${hostname}.${spec.subdomain}.${metadata.namespace}.svc.cluster.local`, hostname] : [hostname];
+}
+
 /**
- * Environment variables of a container: plain values and fields of the pod, after the variables of `sources`. References to secrets and config
- * maps are in `sources`, if at all. Throws UnsupportedScriptError for an environment that no kernel takes.
+ * Environment variables of a container: plain values and fields of the pod, after those of services, secrets, config maps
+ * and resources. Throws UnsupportedScriptError for an environment that no kernel takes.
  */
-export function environmentOf(pod: Pod, container: Container, sources: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function environmentOf(pod: Pod, container: Container, store: FileStore): Record<string, string> {
   const values = new Map<string, string>();
   const size = new Size();
   const set = (name: string, value: string): void => {
@@ -26,7 +35,8 @@ export function environmentOf(pod: Pod, container: Container, sources: Readonly<
   set('PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
   set('HOSTNAME', hostnameOf(pod));
   set('HOME', '/root');
-  for (const [name, value] of Object.entries(sources)) set(name, value);
+  for (const variables of [store.services(pod, container), store.sources(pod, container).env])
+    for (const [name, value] of Object.entries(variables)) set(name, value);
   for (const { name, value, valueFrom } of container.env ?? []) {
     if (name === undefined) continue;
     const field = valueFrom?.fieldRef && podField(pod, valueFrom.fieldRef);
@@ -95,4 +105,28 @@ export function podField(pod: Pod, { fieldPath = '' }: ObjectFieldSelector): str
   if (map === undefined) return fields.get(fieldPath)?.(pod);
   const entries = pod.metadata[map as 'labels' | 'annotations'] ?? {};
   return key !== undefined && Object.hasOwn(entries, key) ? entries[key] : '';
+}
+
+/** Resources whose limit is what the node can allocate, unless the container has a limit. */
+const allocatableResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/**
+ * Returns the request or limit of a container in units of the divisor, rounded up. `ownName` is the container if the selector names none.
+ * Upstream: kubernetes/pkg/api/v1/resource (ExtractContainerResourceValue).
+ */
+export function resourceField(
+  { spec }: Pod,
+  { containerName, resource = '', divisor = '1' }: ResourceFieldSelector,
+  ownName: string | undefined,
+  cluster: ClusterSources,
+): string | undefined {
+  const name = containerName || ownName;
+  const container = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find((one) => one.name === name);
+  const [, kind, amount = ''] = /^(limits|requests)\.(.+)$/.exec(resource) ?? [];
+  if (!container || kind === undefined) return undefined;
+  const limit = kind === 'limits' && allocatableResources.has(amount) ? cluster.allocatable(spec?.nodeName ?? '')[amount] : undefined;
+  const value = Quantity.parse(container.resources?.[kind as 'limits' | 'requests']?.[amount] ?? limit ?? '0');
+  const unit = Quantity.parse(divisor === '0' ? '1' : divisor);
+  const [total, each] = amount === 'cpu' ? [value.milliValue(), unit.milliValue()] : [value.value(), unit.value()];
+  return each === 0n ? undefined : String((total + each - 1n) / each);
 }

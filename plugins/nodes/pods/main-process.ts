@@ -2,7 +2,7 @@ import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import type { SimulatedFiles } from '../shell/files.ts';
 import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import { type ProcessResult, runCommand } from '../shell/shell.ts';
+import { type ProcessContext, type ProcessResult, runCommand } from '../shell/shell.ts';
 import { isWorkSpent, spendWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 import { applyVolumes, initialFiles, splitChanges } from './container-files.ts';
@@ -28,21 +28,33 @@ export function runMainProcess(
   container: Container,
   store: FileStore = noStore,
   untilSeconds = Infinity,
+  more: Pick<ProcessContext, 'showsRepetition' | 'isTerminated'> = {},
 ): MainProcess | undefined {
-  return ifSimulated(() => playRuns(pod, container, store, untilSeconds));
+  return ifSimulated(() => playRuns(pod, container, store, untilSeconds, more));
 }
 
-function playRuns(pod: Pod, container: Container, store: FileStore, untilSeconds: number): MainProcess | undefined {
+function playRuns(
+  pod: Pod,
+  container: Container,
+  store: FileStore,
+  untilSeconds: number,
+  more: Pick<ProcessContext, 'showsRepetition' | 'isTerminated'>,
+): MainProcess | undefined {
   const status = statusOf(pod, container);
   const startedAt = startOf(status);
+  if (!container.command?.length && !container.args?.length) return undefined;
+  const { mounted } = store.sources(pod, container);
   const shared = store.atStart(pod, container);
   let volumes: VolumeChanges = new Map();
   for (let left = Math.min(status?.restartCount ?? 0, maxEarlierRuns); ; left -= 1) {
-    const files = initialFiles(pod, container, { store, isKnown: (volume) => isOwn(pod, volume) });
+    const files = initialFiles(pod, container, { mounted, store, isKnown: (volume) => isOwn(pod, volume) });
     applyVolumes(pod, container, shared, files);
     applyVolumes(pod, container, volumes, files);
     const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
-    const result = runSimulated(pod, container, command, files, startedAt, left > 0 ? Infinity : untilSeconds);
+    const result = runSimulated(pod, container, command, files, startedAt, store, {
+      untilSeconds: left > 0 ? Infinity : untilSeconds,
+      ...more,
+    });
     if (!result) return undefined;
     const next = splitChanges(pod, container, files.changes).volumes;
     // A run that left nothing in a volume is like the next one.
@@ -58,12 +70,13 @@ export function runSimulated(
   command: (env: Readonly<Record<string, string>>) => readonly string[],
   files: SimulatedFiles,
   now: number,
-  untilSeconds = Infinity,
+  store: FileStore,
+  more: Pick<ProcessContext, 'untilSeconds' | 'showsRepetition' | 'isTerminated'> = {},
 ): ProcessResult | undefined {
   return ifSimulated(() => {
-    const env = environmentOf(pod, container);
+    const env = environmentOf(pod, container, store);
     const words = command(env);
-    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, untilSeconds });
+    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, ...more });
   });
 }
 

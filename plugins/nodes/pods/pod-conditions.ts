@@ -19,7 +19,7 @@ export function conditionsOf(pod: Pod, status: PodStatus, phase: Phase, now: str
   const containersReady = containersReadyOf(pod, status, phase);
   const isTerminal = phase === 'Succeeded' || phase === 'Failed';
   const verdicts: Record<(typeof owned)[number], Verdict> = {
-    PodReadyToStartContainers: isTerminal ? { status: 'False' } : fulfilled,
+    PodReadyToStartContainers: isTerminal || !status.podIP ? { status: 'False' } : fulfilled,
     Initialized: initializedOf(pod, status, phase),
     Ready: containersReady.status === 'True' ? gatesOf(pod, old) : containersReady,
     ContainersReady: containersReady,

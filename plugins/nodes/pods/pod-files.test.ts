@@ -10,7 +10,7 @@ import { PodFiles } from './pod-files.ts';
 import { startProcess } from '../kubelet/remote-process.ts';
 
 const informer = { addIndex: () => {} } as unknown as SharedInformer<Pod>;
-const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
+const mounted = { texts: {}, volumes: new Set<string>(), unknown: [] };
 
 function pod(name: string, more: { containerID?: string; state?: object; phase?: string } = {}): Pod {
   const { containerID = 'first', state = { running: { startedAt: '2026-01-01T00:00:00Z' } }, phase = 'Running' } = more;
@@ -29,7 +29,7 @@ function exec(files: PodFiles, one: Pod, script: string): string {
   let output = '';
   const take = (bytes: Buffer): void => void (output += bytes.toString());
   const [container] = one.spec?.containers ?? [];
-  const options = { pod: one, container: container!, command: ['sh', '-c', script], hasStdin: false, tty: false, sources, files };
+  const options = { pod: one, container: container!, command: ['sh', '-c', script], hasStdin: false, tty: false, mounted, files };
   startProcess(options, { stdout: take, stderr: take, exit: () => {} }).hangUp();
   return output;
 }
@@ -92,7 +92,7 @@ describe('the files of all pods', () => {
         hasStdin: false,
         tty: false,
       };
-      startProcess({ ...options, sources: { env: {}, mounted }, files }, { stdout: () => {}, stderr: () => {}, exit: () => {} }).hangUp();
+      startProcess({ ...options, mounted, files }, { stdout: () => {}, stderr: () => {}, exit: () => {} }).hangUp();
     }
     expect(heap() - before).toBeLessThan(8_000_000);
   });

@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
+import { UnsupportedScriptError } from '../shell/script.ts';
 import { type FileChange, type SimulatedFiles, sizeOfChange, textOfChange } from '../shell/files.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
-import { applyVolumes, initialFiles, lastingVolumes, type MountedTexts, splitChanges } from './container-files.ts';
+import { applyVolumes, initialFiles, lastingVolumes, splitChanges } from './container-files.ts';
+import type { ClusterSources, ContainerSources, MountedTexts, Variables } from './cluster-sources.ts';
 import { containersOf, statusOf } from './container-roles.ts';
-import type { FileStore, OtherChanges, VolumeChanges } from './file-store.ts';
+import { containerSources, environmentProblem, hasChangingVariables, mountProblem } from './container-sources.ts';
+import { type FileStore, noStore, type OtherChanges, type VolumeChanges } from './file-store.ts';
 import type { KnownPods } from './known-pods.ts';
 import { runMainProcess, startOf } from './main-process.ts';
 import { isSameChange, sharedKey, sharedKeys, type SharedContent, type SharedVolumes } from './shared-volumes.ts';
@@ -40,6 +43,12 @@ interface Run {
   isOver: boolean;
 }
 
+/** Sources that a run of a container found at its start, or the error for those that are too large. */
+interface FoundSources {
+  readonly id: string;
+  readonly sources: ContainerSources | UnsupportedScriptError;
+}
+
 /** Number of characters that the changes in all pods together may have. */
 const defaultCapacity = 32 * 1_048_576;
 
@@ -52,15 +61,20 @@ export class PodFiles implements FileStore {
   readonly #kept = new Map<string, KeptFiles>();
   /** By UID of the pod, then by container. */
   readonly #runs = new Map<string, Map<string, Run>>();
+  /** By UID of the pod, then by container: sources that its present run found at its start. */
+  readonly #sources = new Map<string, Map<string, FoundSources>>();
+  /** Pods that wait for a config map or a secret, by namespace. */
+  readonly #waiting = new Map<string, Map<string, Pod>>();
   #used = 0;
   #isFlushing = false;
 
-  /** `changed` is called with each pod that finds other files than before. */
+  /** `changed` is called with each pod that finds other files than before, or that may start now. Without `cluster`, no sources are known. */
   constructor(
     private readonly pods: KnownPods,
     private readonly shared: SharedVolumes,
     private readonly changed: (pod: Pod) => void = () => {},
     private readonly capacity = defaultCapacity,
+    private readonly cluster?: ClusterSources,
   ) {}
 
   /** Size of all changes that are kept. */
@@ -97,6 +111,52 @@ export class PodFiles implements FileStore {
     }
     if (at === 0) return undefined;
     return { at, volumes, own: own?.id === runId(pod, container) ? own.changes : new Map() };
+  }
+
+  sources(pod: Pod, container: Container): ContainerSources {
+    const { cluster } = this;
+    if (!cluster) return noStore.sources(pod, container);
+    const [uid, name, id] = [pod.metadata.uid ?? '', container.name ?? '', runId(pod, container)];
+    const ofPod = this.#sources.get(uid) ?? new Map<string, FoundSources>();
+    const present = ofPod.get(name);
+    const found = present?.id === id ? present : { id, sources: orTooLarge(() => containerSources(pod, container, cluster)) };
+    if (found !== present && startOf(statusOf(pod, container)) > 0) this.#sources.set(uid, ofPod.set(name, found));
+    if (found.sources instanceof UnsupportedScriptError) throw found.sources;
+    return found.sources;
+  }
+
+  services(pod: Pod, container: Container): Variables {
+    const { cluster } = this;
+    if (!cluster) return {};
+    const startedAt = startOf(statusOf(pod, container)) || Infinity;
+    const links = (pod.spec?.enableServiceLinks ?? true) ? cluster.services(pod.metadata.namespace ?? '', startedAt) : {};
+    return { ...cluster.apiServer(), ...links };
+  }
+
+  /** Returns the mounted files of a container as they are now. */
+  mounted(pod: Pod, container: Container): MountedTexts {
+    return (this.cluster ? containerSources(pod, container, this.cluster) : noStore.sources(pod, container)).mounted;
+  }
+
+  mountProblem(pod: Pod): string | undefined {
+    return this.#waitsFor(pod, this.cluster && mountProblem(pod, this.cluster));
+  }
+
+  environmentProblem(pod: Pod, container: Container): string | undefined {
+    return this.#waitsFor(pod, this.cluster && environmentProblem(pod, container, this.cluster));
+  }
+
+  #waitsFor(pod: Pod, problem: string | undefined): string | undefined {
+    const { namespace = '', uid = '' } = pod.metadata;
+    if (problem !== undefined) this.#waiting.set(namespace, (this.#waiting.get(namespace) ?? new Map<string, Pod>()).set(uid, pod));
+    return problem;
+  }
+
+  /** Lets the pods of a namespace that wait for a config map or a secret try again. */
+  sourceChanged(namespace: string): void {
+    const waiting = this.#waiting.get(namespace);
+    this.#waiting.delete(namespace);
+    for (const pod of waiting?.values() ?? []) this.changed(pod);
   }
 
   /** Returns the present files of a container. Changes of them fail with "No space left on device" if they exceed the capacity. */
@@ -146,8 +206,12 @@ export class PodFiles implements FileStore {
 
   /** Takes over a new version of a pod. */
   podChanged(pod: Pod): void {
-    if (sharedKeys(pod).length === 0) return;
-    for (const { container } of containersOf(pod, undefined)) this.#runOf(pod, container);
+    const hasShared = sharedKeys(pod).length > 0;
+    for (const { container } of containersOf(pod, undefined)) {
+      if (hasShared) this.#runOf(pod, container);
+      if (this.cluster && hasChangingVariables(container) && isRunning(pod, container.name ?? ''))
+        orTooLarge(() => this.sources(pod, container));
+    }
   }
 
   /** Records what the processes of a deleted pod have left in shared volumes. */
@@ -155,6 +219,8 @@ export class PodFiles implements FileStore {
     const runs = this.#runs.get(metadata.uid ?? '');
     this.#runs.delete(metadata.uid ?? '');
     for (const run of runs?.values() ?? []) this.#record(run, now);
+    this.#sources.delete(metadata.uid ?? '');
+    this.#waiting.get(metadata.namespace ?? '')?.delete(metadata.uid ?? '');
   }
 
   /** Forgets a volume that pods shared. */
@@ -273,6 +339,16 @@ export class PodFiles implements FileStore {
       if (one.container.name === container.name) own = changes.own;
     }
     return own;
+  }
+}
+
+/** Returns the error for sources that are too large for the simulation. */
+function orTooLarge(read: () => ContainerSources): ContainerSources | UnsupportedScriptError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnsupportedScriptError) return error;
+    throw error;
   }
 }
 

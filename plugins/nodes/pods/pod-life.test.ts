@@ -12,6 +12,7 @@ const host: PodHost = {
   addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
   admit: () => undefined,
   isKilling: () => false,
+  mountFailures: () => 0,
   files: noStore,
 };
 
@@ -546,6 +547,15 @@ describe('graceful deletion', () => {
     const { moments, events, deleted: isDeleted } = live(running({ annotations }, deleted(30)));
     expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, exit]]);
     expect({ events, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], isDeleted: true });
+  });
+
+  it.each([
+    { name: 'handles', handler: 'sleep 5; exit 3', second: 5, exit: 'exit 3' },
+    { name: 'survives', handler: 'true', second: 30, exit: 'exit 137' },
+  ])('waits for a command that $name SIGTERM', ({ handler, second, exit }) => {
+    const command = ['sh', '-c', `stop() { ${handler}; }\ntrap stop TERM\nwhile true; do sleep 1; done`];
+    const { moments } = live(running({}, deleted(30), command));
+    expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, exit]]);
   });
 
   it.each([

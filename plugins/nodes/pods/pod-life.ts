@@ -30,6 +30,8 @@ export interface PodHost extends NodeState {
   admit(pod: Pod): PodRejection | undefined;
   /** True if the Killing events of the pod were already sent. */
   isKilling(pod: Pod): boolean;
+  /** Returns the number of failed attempts to mount the pod's volumes. */
+  mountFailures(pod: Pod): number;
 }
 
 /** Outcome of a step. */
@@ -65,7 +67,9 @@ function lifeStep(pod: Pod, host: PodHost, present: number): LifeStep | undefine
   if (metadata.deletionTimestamp !== undefined) return terminationStep(pod, host);
   if (isTerminal(status)) return undefined;
   if (containerCount(pod) > maxContainers) return { at: 0, run: (now) => rejected(pod, tooManyContainers, now) };
-  if (!status.startTime) return { at: 0, run: (now) => run(pod, host, now) };
+  if (!status.startTime) return hasOtherKubelet(status) ? undefined : { at: 0, run: (now) => run(pod, host, now) };
+  const problem = unmountable(pod, host);
+  if (problem !== undefined) return waitForVolumes(pod, problem, host);
   const changes = dueChanges(pod, status, host, present);
   const at = Math.min(deadlineOf(pod), ...changes.map((change) => change.at), isSynced(pod, status) ? Infinity : 0);
   return at === Infinity ? undefined : { at, run: (now) => run(pod, host, now) };
@@ -81,6 +85,9 @@ const tooManyContainers: PodRejection = {
 function containerCount({ spec = {} }: Pod): number {
   return (spec.containers?.length ?? 0) + (spec.initContainers?.length ?? 0) + (spec.ephemeralContainers?.length ?? 0);
 }
+
+/** True for a pod that runs without having been started here: its status is left to the client that wrote it. */
+const hasOtherKubelet = ({ phase }: PodStatus): boolean => phase === 'Running';
 
 const isTerminal = ({ phase }: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';
 
@@ -135,6 +142,8 @@ function run(pod: Pod, host: PodHost, now: number): LifeOutcome {
   const rejection = pod.status?.startTime ? undefined : host.admit(pod);
   if (rejection) return rejected(pod, rejection, now);
   let status = pod.status?.startTime ? { ...pod.status } : admitted(pod, host, now);
+  if (unmountable(pod, host) !== undefined) return { status: completed(pod, status, now), events };
+  if (!status.podIP) status = withAddress(pod, status, host);
   for (let round = 0, started = false; !started && round < 100; round += 1) {
     const due = dueChanges(pod, status, host, now).filter(({ at }) => at <= now);
     if (due.length === 0) break;
@@ -151,19 +160,42 @@ function run(pod: Pod, host: PodHost, now: number): LifeOutcome {
 /** Status after the kubelet accepted the pod. */
 function admitted(pod: Pod, host: PodHost, now: number): PodStatus {
   const { spec = {}, status = {} } = pod;
-  const { hostIP, podIP } = host.addressesOf(pod);
+  const { hostIP } = host.addressesOf(pod);
   const reason = spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
   return {
     ...status,
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    podIP,
-    podIPs: [{ ip: podIP }],
     startTime: timeText(now),
     ...(spec.initContainers?.length && { initContainerStatuses: spec.initContainers.map((one) => waitingStatus(one, 'PodInitializing')) }),
     containerStatuses: (spec.containers ?? []).map((one) => waitingStatus(one, reason)),
   };
 }
+
+function withAddress(pod: Pod, status: PodStatus, host: PodHost): PodStatus {
+  const { podIP } = host.addressesOf(pod);
+  return { ...status, podIP, podIPs: [{ ip: podIP }] };
+}
+
+/** Returns why the volumes of a pod cannot be mounted, which does not concern one that has run. */
+function unmountable(pod: Pod, { files }: NodeState): string | undefined {
+  return pod.status?.podIP ? undefined : files.mountProblem(pod);
+}
+
+/** First and longest time between two attempts to mount the volumes of a pod. Upstream: kubernetes/pkg/util/goroutinemap/exponentialbackoff. */
+const firstMountRetryMs = 500;
+const longestMountRetryMs = 122_000;
+
+/** Reports at each attempt that the volumes of a pod cannot be mounted. */
+function waitForVolumes(pod: Pod, message: string, host: PodHost): LifeStep {
+  let at = timeOf(pod.status?.startTime);
+  for (let i = 0; i <= host.mountFailures(pod); i += 1) at += Math.min(firstMountRetryMs * 2 ** i, longestMountRetryMs);
+  const events: KubeletEvent[] = [{ type: 'Warning', reason: failedMount, message }];
+  return { at: Math.min(at, deadlineOf(pod)), run: (now) => (now >= deadlineOf(pod) ? exceedDeadline(pod, now, host) : { events }) };
+}
+
+/** Reason of the event about volumes that cannot be mounted. */
+export const failedMount = 'FailedMount';
 
 /** Outcome for a pod that the kubelet refuses. Upstream: kubernetes/pkg/kubelet (rejectPod). */
 function rejected({ metadata, status = {} }: Pod, { reason, message }: PodRejection, now: number): LifeOutcome {
@@ -241,7 +273,7 @@ function endAll(pod: Pod, status: PodStatus, now: number, isKilled: boolean, { f
   let result = status;
   for (const one of containersOf(pod, status)) {
     if (!one.status?.state?.running) continue;
-    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).terminatedExitCode;
+    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).termination.exitCode;
     result = withStatus(result, one, endedStatus(one.status, exitCode, timeText(now)));
   }
   return result;
@@ -270,9 +302,9 @@ function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   if (running.length === 0) return { at: 0, run: (now) => deletion(pod, now) };
   const graceMs = deletionGracePeriodSeconds * 1_000;
   const start = timeOf(deletionTimestamp) - graceMs;
-  const stops = running.map(({ container }) => {
-    const hookMs = Math.min(preStopMs(pod, container), graceMs);
-    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? 0;
+  const stops = running.map(({ container, role }) => {
+    const hookMs = Math.min(preStopMs(pod, container, host.files), graceMs);
+    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? processPlan(pod, container, role, host.files).termination.ms;
     return { delay: hookMs + endMs, isKilled: endMs > 0 && hookMs + endMs >= graceMs };
   });
   const delay = Math.max(...stops.map((stop) => stop.delay));

@@ -101,7 +101,7 @@ function changeAt(ms: number, succeeds: boolean): Period[] {
 
 /** Periods of a probe by what is simulated: its command, a document, or a port on which nothing listens; undefined for other probes. */
 function simulatedPeriods(pod: Pod, container: Container, probe: Probe, store: FileStore): readonly Period[] | undefined {
-  const refused = refusedConnection(pod, container, probe);
+  const refused = refusedConnection(pod, container, probe, store);
   if (refused !== undefined) return [{ from: 0, to: Infinity, succeeds: false, output: refused }];
   return ifSimulated(() => (probe.exec ? execPeriods(pod, container, probe, store) : documentPeriods(pod, container, probe, store)));
 }
@@ -110,9 +110,14 @@ function simulatedPeriods(pod: Pod, container: Container, probe: Probe, store: F
  * Returns the error of a connection to the pod in which all containers run simulated commands, none of which listens; undefined if another
  * program may listen, or for another host. Upstream: kubernetes/pkg/probe/{http,tcp,grpc}.
  */
-function refusedConnection(pod: Pod, container: Container, { httpGet, tcpSocket, grpc, timeoutSeconds = 1 }: Probe): string | undefined {
+function refusedConnection(
+  pod: Pod,
+  container: Container,
+  { httpGet, tcpSocket, grpc, timeoutSeconds = 1 }: Probe,
+  store: FileStore,
+): string | undefined {
   const { port, host } = httpGet ?? tcpSocket ?? { ...grpc, host: undefined };
-  if (port === undefined || host || !areAllSimulated(pod)) return undefined;
+  if (port === undefined || host || !areAllSimulated(pod, store)) return undefined;
   const number = typeof port === 'number' ? port : container.ports?.find(({ name }) => name === port)?.containerPort;
   const address = `${pod.status?.podIP ?? ''}:${number ?? port}`;
   if (grpc) return `timeout: failed to connect service "${address}" within ${timeoutSeconds}s: context deadline exceeded`;
@@ -123,10 +128,10 @@ function refusedConnection(pod: Pod, container: Container, { httpGet, tcpSocket,
 }
 
 /** True if the pod's sidecars and containers all run simulated commands. */
-function areAllSimulated(pod: Pod): boolean {
+function areAllSimulated(pod: Pod, store: FileStore): boolean {
   const { initContainers = [], containers = [] } = pod.spec ?? {};
   const running = [...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always'), ...containers];
-  return running.every((container) => runMainProcess(pod, container, noStore, 0) !== undefined);
+  return running.every((container) => runMainProcess(pod, container, store, 0) !== undefined);
 }
 
 /** Outcome of a check with the files of the container; undefined if it is not simulated. */
@@ -137,7 +142,7 @@ function execPeriods(pod: Pod, container: Container, { exec, timeoutSeconds = 1 
   const { command } = exec ?? {};
   if (!command) return undefined;
   return periodsOf(pod, container, store, (files, now) => {
-    const result = runSimulated(pod, container, () => command, files, now);
+    const result = runSimulated(pod, container, () => command, files, now, store);
     return result && { succeeds: result.exitCode === 0 && result.seconds < timeoutSeconds, output: result.stdout + result.stderr };
   });
 }
@@ -184,7 +189,13 @@ function filesAt(pod: Pod, container: Container, store: FileStore, seconds: numb
   const main = runMainProcess(pod, container, store, seconds);
   if (main) return main.files;
   const hasKnownProgram = imageProgramOf(container) !== undefined;
-  const files = initialFiles(pod, container, { store, isKnown: () => hasKnownProgram, hasUnknownImage: true });
+  const { mounted } = store.sources(pod, container);
+  const files = initialFiles(pod, container, {
+    mounted,
+    store,
+    isKnown: () => hasKnownProgram,
+    hasUnknownImage: true,
+  });
   applyVolumes(pod, container, store.atStart(pod, container), files);
   return files;
 }

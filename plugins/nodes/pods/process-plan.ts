@@ -3,6 +3,7 @@ import { initialFiles } from './container-files.ts';
 import type { Role } from './container-roles.ts';
 import { type FileStore, noStore } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
+import type { ProcessResult } from '../shell/shell.ts';
 import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
@@ -11,11 +12,8 @@ export interface ProcessPlan {
   /** Run time in milliseconds; Infinity if the process does not end by itself. */
   readonly runMs: number;
   readonly exitCode: number;
-  /** Exit code after SIGTERM. */
-  readonly terminatedExitCode: number;
-  /** Output, if the command is one that the simulated shell runs. */
-  readonly stdout?: string;
-  readonly stderr?: string;
+  /** Time that the process takes after SIGTERM in milliseconds, and its exit code then. */
+  readonly termination: { readonly ms: number; readonly exitCode: number };
 }
 
 const sigterm = 143;
@@ -36,23 +34,28 @@ export function processPlan(pod: Pod, container: Container, role: Role, store: F
 }
 
 /** Returns the time that the preStop hook of a container takes: the duration of its sleep action, or of its command if that is simulated. */
-export function preStopMs(pod: Pod, container: Container): number {
+export function preStopMs(pod: Pod, container: Container, store: FileStore = noStore): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;
   const { command } = exec ?? {};
-  const result = command && ifSimulated(() => runSimulated(pod, container, () => command, initialFiles(pod, container), 0));
+  const run = (words: readonly string[]): ProcessResult | undefined => {
+    const { mounted } = store.sources(pod, container);
+    return runSimulated(pod, container, () => words, initialFiles(pod, container, { mounted }), 0, store);
+  };
+  const result = command && ifSimulated(() => run(command));
   return (result?.seconds ?? 0) * 1_000;
 }
 
 function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
-  const run = runMainProcess(pod, container, store);
+  const run = runMainProcess(pod, container, store, Infinity, { isTerminated: pod.metadata.deletionTimestamp !== undefined });
   if (!run) return undefined;
-  const { stdout, stderr, exitCode, seconds } = run.result;
-  return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
+  const { exitCode, seconds, trapped } = run.result;
+  const termination = trapped ? { ms: trapped.seconds * 1_000, exitCode: trapped.exitCode } : { ms: 0, exitCode: sigterm };
+  return { runMs: seconds * 1_000, exitCode, termination };
 }
 
 function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
   const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
   const ends = (role === 'init' || (role === 'main' && isJob)) && !imageProgramOf(container)?.isIdle;
-  return { runMs: ends ? 0 : Infinity, exitCode: 0, terminatedExitCode: isJob ? sigterm : 0 };
+  return { runMs: ends ? 0 : Infinity, exitCode: 0, termination: { ms: 0, exitCode: isJob ? sigterm : 0 } };
 }

@@ -34,6 +34,7 @@ class World {
       addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
       admit: () => undefined,
       isKilling: () => false,
+      mountFailures: () => 0,
       files: this.files,
     };
   }
@@ -78,7 +79,7 @@ class World {
     const pod = this.pods.get(name) as Pod;
     let output = '';
     const take = (bytes: Buffer): void => void (output += bytes.toString());
-    const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
+    const mounted = { texts: {}, volumes: new Set<string>(), unknown: [] };
     const container = pod.spec?.containers?.[0] as Container;
     const options = {
       pod,
@@ -86,7 +87,7 @@ class World {
       command: ['sh', '-c', script],
       hasStdin: false,
       tty: false,
-      sources,
+      mounted,
       files: this.files,
       clock: () => this.now,
     };

@@ -53,12 +53,12 @@ const programs: Readonly<Record<string, Program>> = {
   printf: ([format = '', ...values]) => prints(escapes(format).replace(/%[sd]/g, () => values.shift() ?? '')),
   env: (args, { env }) => (args.length === 0 ? prints(variables(env)) : unsupported('env with arguments')),
   printenv: ([name], { env }) => (name === undefined ? prints(variables(env)) : env.has(name) ? prints(`${env.get(name)}\n`) : failed),
-  hostname: (_, { hostname }) => prints(`${hostname}\n`),
+  hostname: (args, context) => hostname(args, context),
   whoami: () => prints('root\n'),
   id: ([option]) => prints(option === '-u' || option === '-g' ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n'),
   pwd: (_, { folder }) => prints(`${folder}\n`),
   uname: (args) => prints(args.includes('-a') ? 'Linux simulated 6.12.0 x86_64 GNU/Linux\n' : 'Linux\n'),
-  date: (args, { now }) => prints(args[0] === '+%s' ? `${Math.floor(now / 1_000)}\n` : `${new Date(now).toUTCString()}\n`),
+  date: (args, { now }) => date(args, new Date(now)),
   basename: ([path = '', suffix = '']) => prints(`${posix.basename(path, suffix)}\n`),
   dirname: ([path = '']) => prints(`${posix.dirname(path)}\n`),
   seq: (args) => seq(args.map(Number)),
@@ -134,6 +134,45 @@ function echo(args: readonly string[]): ProgramResult {
 
 function escapes(text: string): string {
   return text.replace(/\\([ntr\\])/g, (_, char: string) => ({ n: '\n', t: '\t', r: '\r', '\\': '\\' })[char] as string);
+}
+
+/** `hostname`, with `-f` the first name of the host in /etc/hosts, with `-i` its address. */
+function hostname([option, ...more]: readonly string[], { hostname: name, files }: ProgramContext): ProgramResult {
+  if (option === undefined) return prints(`${name}\n`);
+  if (more.length > 0 || !['-f', '-i', '-s'].includes(option)) return unsupported(`hostname ${option}`);
+  const entries = linesOf(files.read('/etc/hosts') ?? '').map((line) => line.split(/\s+/));
+  const [address, first = name] = entries.find(([, ...names]) => names.includes(name)) ?? [];
+  if (option === '-i') return address === undefined ? fails(`hostname: ${name}: Host name lookup failure`) : prints(`${address}\n`);
+  return prints(`${option === '-f' ? first : name.split('.', 1)[0]}\n`);
+}
+
+/** `date` in UTC, with `+FORMAT`. */
+function date(args: readonly string[], time: Date): ProgramResult {
+  const [format = '+%a %b %e %H:%M:%S %Z %Y', ...more] = args.filter((arg) => arg !== '-u' && arg !== '--utc');
+  if (!format.startsWith('+') || more.length > 0) return unsupported(`date ${args.join(' ')}`);
+  const iso = time.toISOString();
+  const [weekday = '', day = '', month = ''] = time.toUTCString().split(/,? /);
+  const fields: Readonly<Record<string, string>> = {
+    '%': '%',
+    a: weekday,
+    b: month,
+    d: day,
+    e: String(time.getUTCDate()).padStart(2),
+    F: iso.slice(0, 10),
+    H: iso.slice(11, 13),
+    M: iso.slice(14, 16),
+    m: iso.slice(5, 7),
+    N: `${iso.slice(20, 23)}000000`,
+    R: iso.slice(11, 16),
+    S: iso.slice(17, 19),
+    s: String(Math.floor(time.getTime() / 1_000)),
+    T: iso.slice(11, 19),
+    Y: iso.slice(0, 4),
+    Z: 'UTC',
+    z: '+0000',
+  };
+  const field = (_: string, letter: string): string => fields[letter] ?? unsupported(`date +%${letter}`);
+  return prints(`${format.slice(1).replace(/%(.)/g, field)}\n`);
 }
 
 function seq(numbers: readonly number[]): ProgramResult {

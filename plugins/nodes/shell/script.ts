@@ -16,6 +16,7 @@ export type Command = (
   | { readonly kind: 'for'; readonly variable: string; readonly words: readonly Word[]; readonly body: Script }
   | { readonly kind: 'while'; readonly isUntil: boolean; readonly condition: Script; readonly body: Script }
   | { readonly kind: 'group'; readonly isSubshell: boolean; readonly body: Script }
+  | { readonly kind: 'function'; readonly name: string; readonly body: Command }
 ) & { readonly redirections: readonly Redirection[] };
 
 /** `operator` is `>`, `>>`, `<`, or `>&` with the number of a stream as target. */
@@ -37,8 +38,8 @@ const maxScriptLength = 65_536;
 const maxNesting = 32;
 
 /**
- * Parses a script: simple commands, pipelines, `&&`, `||`, `if`, `for`, `while`, `until`, groups, redirections, quotes and expansions. Throws
- * UnsupportedScriptError for any other syntax. Upstream: the Shell Command Language of POSIX.
+ * Parses a script: simple commands, pipelines, `&&`, `||`, `if`, `for`, `while`, `until`, groups, functions, redirections, quotes and expansions.
+ * Throws UnsupportedScriptError for any other syntax. Upstream: the Shell Command Language of POSIX.
  */
 export function parseScript(script: string): Script {
   if (script.length > maxScriptLength) throw new UnsupportedScriptError('the script is too long');
@@ -49,6 +50,7 @@ const unsupportedWords: ReadonlySet<string> = new Set(['case', 'esac', 'function
 /** Words that end or divide a compound command. */
 const closers: ReadonlySet<string> = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'in', '}']);
 const namePattern = /[A-Za-z_]\w*/y;
+const functionPattern = /([A-Za-z_]\w*)[ \t]*\([ \t]*\)/y;
 
 class ScriptParser {
   #at = 0;
@@ -105,7 +107,8 @@ class ScriptParser {
     if (this.#takeReserved('until')) return this.#while(true);
     if (this.#takeReserved('{')) return this.#group(false, '}');
     if (this.#take('(')) return this.#group(true, ')');
-    return this.#simple();
+    const name = this.#match(functionPattern)?.[1];
+    return name === undefined ? this.#simple() : this.#function(name);
   }
 
   #if(): Command {
@@ -151,6 +154,13 @@ class ScriptParser {
     return { kind: 'group', isSubshell, body, redirections: this.#redirections() };
   }
 
+  #function(name: string): Command {
+    this.#skip(/(?:[ \t\n]|#[^\n]*\n)+/y);
+    const body = this.#command();
+    if (body.kind === 'simple') throw new UnsupportedScriptError('the body of a function is not a compound command');
+    return { kind: 'function', name, body, redirections: [] };
+  }
+
   #redirections(): Redirection[] {
     const redirections: Redirection[] = [];
     for (this.#blanks(); ; this.#blanks()) {
@@ -168,7 +178,7 @@ class ScriptParser {
       if (redirection) redirections.push(redirection);
       else words.push(this.#word());
     }
-    if (this.text[this.#at] === '(') throw new UnsupportedScriptError('functions are not simulated');
+    if (this.text[this.#at] === '(') throw new UnsupportedScriptError('unexpected "("');
     if (words.length === 0 && redirections.length === 0)
       throw new UnsupportedScriptError(`unexpected ${JSON.stringify(this.text[this.#at] ?? 'end')}`);
     return { kind: 'simple', words, redirections };

@@ -12,14 +12,62 @@ const context: Omit<ProcessContext, 'files'> = {
   now: Date.UTC(2026, 0, 1),
 };
 const withFiles = (): ProcessContext => ({ ...context, files: new SimulatedFiles({ texts: { '/etc/hosts': '127.0.0.1 localhost\n' } }) });
-const run = (...command: string[]): ProcessResult => runCommand(command, withFiles());
-const result = (part: Partial<ProcessResult>): ProcessResult => ({
+type Result = Omit<ProcessResult, 'output'>;
+function run(...command: string[]): Result {
+  const { output: _, ...rest } = runCommand(command, withFiles());
+  return rest;
+}
+const result = (part: Partial<Result>): Result => ({
   stdout: '',
   stderr: '',
   exitCode: 0,
   seconds: 0,
   changeTimes: [],
   ...part,
+});
+
+describe('the output of a command', () => {
+  const output = (script: string, more: Partial<ProcessContext> = {}): ProcessResult['output'] =>
+    runCommand(['sh', '-c', script], { ...withFiles(), ...more }).output;
+
+  it('has its times, and errors in their place', () => {
+    expect(output('echo a; echo b >&2; echo c; sleep 2; echo d')).toEqual([
+      { seconds: 0, text: 'a\nb\nc\n' },
+      { seconds: 2, text: 'd\n' },
+    ]);
+  });
+
+  it('is that of the first and of the last iterations of a loop that repeats itself', () => {
+    const found = output('while true; do date +%s; sleep 2; done', { now: 0, untilSeconds: 1_001, showsRepetition: true });
+    expect(found[0]).toEqual({ seconds: 0, text: '0\n' });
+    expect(found.slice(-2)).toEqual([998, 1_000].map((seconds) => ({ seconds, text: `${seconds}\n` })));
+    expect(found.length).toBeLessThan(110);
+  });
+});
+
+describe('SIGTERM', () => {
+  const trapped = (script: string): ProcessResult['trapped'] =>
+    runCommand(['sh', '-c', script], { ...withFiles(), isTerminated: true }).trapped;
+  it.each<{ script: string; want: ProcessResult['trapped'] }>([
+    { script: 'stop() { sleep 5; exit 143; }\ntrap stop SIGTERM\nwhile true; do sleep 1; done', want: { seconds: 5, exitCode: 143 } },
+    { script: 'trap "exit 0" TERM INT; sleep infinity', want: { seconds: 0, exitCode: 0 } },
+    { script: 'trap "" TERM; sleep infinity', want: { seconds: Infinity, exitCode: 0 } },
+    { script: 'trap "exit 1" TERM; trap - TERM; sleep infinity', want: undefined },
+    { script: 'trap "exit 1" INT; sleep infinity', want: undefined },
+    { script: 'trap "exit 1" TERM; exit 2', want: undefined },
+  ])('is handled as by $script', ({ script, want }) => expect(trapped(script)).toEqual(want));
+});
+
+it('a missing program is an error of its command if a hint is given', () => {
+  const { stdout, stderr, exitCode } = runCommand(['sh', '-c', 'ps | wc -l; ps; echo $?'], { ...withFiles(), notFoundHint: 'simulated' });
+  expect({ stdout, stderr, exitCode }).toEqual({ stdout: '0\n127\n', stderr: 'sh: ps: not found (simulated)\n'.repeat(2), exitCode: 0 });
+});
+
+it('hostname prints the names and the address of /etc/hosts', () => {
+  const texts = { '/etc/hosts': '127.0.0.1\tlocalhost\n10.1.0.2\tweb-0.web.shop.svc.cluster.local\tweb-0\n' };
+  const script = 'hostname; hostname -f; hostname -i; hostname -s';
+  const { stdout } = runCommand(['sh', '-c', script], { ...context, files: new SimulatedFiles({ texts }) });
+  expect(stdout).toBe('web-0\nweb-0.web.shop.svc.cluster.local\n10.1.0.2\nweb-0\n');
 });
 
 describe('a command', () => {
@@ -51,6 +99,19 @@ describe('a command', () => {
     { command: ['printenv', 'COLOR'], want: { stdout: 'red\n' } },
     { command: ['ls', '/etc'], want: { stdout: 'hosts\n' } },
     { command: ['date', '+%s'], want: { stdout: '1767225600\n' } },
+    { command: ['date'], want: { stdout: 'Thu Jan  1 00:00:00 UTC 2026\n' } },
+    { command: ['date', '-u', '+%Y-%m-%dT%TZ %a 100%%'], want: { stdout: '2026-01-01T00:00:00Z Thu 100%\n' } },
+    {
+      command: [
+        'sh',
+        '-c',
+        'greet() { echo "hello $1 of $#"; [ $# = 2 ] || return 4; N=$1; }\ngreet a b; greet c; echo $? $N $0',
+        'script',
+      ],
+      want: { stdout: 'hello a of 2\nhello c of 1\n4 a script\n' },
+    },
+    { command: ['sh', '-c', 'f() ( exit 3 ); f || echo $?; true() { return 1; }; true || echo own'], want: { stdout: '3\nown\n' } },
+    { command: ['sh', '-c', 'f() { exit 5; }; f; echo never'], want: { exitCode: 5 } },
   ])('$command', ({ command, want }) => {
     expect(run(...command)).toEqual(result(want));
   });
@@ -65,7 +126,8 @@ describe('a command', () => {
     'ls *',
     'cat <<END\na\nEND',
     'case a in a) echo;; esac',
-    'f() { echo; }',
+    'f() echo a',
+    'trap "echo a" EXIT',
     `echo ${'$'}{A%b}`,
     'if true; then echo',
     'for i in a; echo',

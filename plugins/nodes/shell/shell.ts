@@ -18,23 +18,44 @@ export interface ProcessContext {
   readonly stdin?: () => string;
   /** Simulated run time after which the command is left as it is then. */
   readonly untilSeconds?: number;
+  /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
+  readonly showsRepetition?: boolean;
+  /** True if the process gets SIGTERM at the end of its time. */
+  readonly isTerminated?: boolean;
+  /** Explains to the user why a program is not found, which is an error of that command. The default is to throw UnknownProgramError. */
+  readonly notFoundHint?: string;
+}
+
+/** Text that a process writes to its standard streams at one time. */
+export interface OutputPart {
+  /** Simulated run time. */
+  readonly seconds: number;
+  readonly text: string;
 }
 
 /** End of a simulated process. */
 export interface ProcessResult {
   readonly stdout: string;
   readonly stderr: string;
+  /** Standard output and standard error in the order in which they were written. */
+  readonly output: readonly OutputPart[];
   readonly exitCode: number;
   /** Simulated run time; Infinity if the process does not end by itself. */
   readonly seconds: number;
   /** Run times at which the process changed files. */
   readonly changeTimes: readonly number[];
+  /** End of the process by its trap for SIGTERM; undefined without a trap, and if it did not get the signal. */
+  readonly trapped?: { readonly seconds: number; readonly exitCode: number };
 }
 
 const noInput = (): string => '';
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
+const notFoundCode = 127;
+const trappedSignals: ReadonlySet<string> = new Set(['TERM', '15', 'INT', '2', 'HUP', '1', 'QUIT', '3']);
+/** Iterations of a loop that repeats itself whose output is shown. */
+const shownIterations = 100;
 const unitsPerProcess = 64;
 const unitsPerCommand = 8;
 const leastWork = 49_152;
@@ -44,6 +65,13 @@ class ProcessLeft extends Error {}
 
 /** Ends the current shell, as `exit` does. */
 class ShellExit extends Error {
+  constructor(readonly code: number) {
+    super();
+  }
+}
+
+/** Leaves a function, as `return` does. */
+class FunctionReturn extends Error {
   constructor(readonly code: number) {
     super();
   }
@@ -110,6 +138,8 @@ interface Streams {
 class Process {
   readonly files: SimulatedFiles;
   readonly #changeTimes: number[] = [];
+  /** Calls the handler of SIGTERM; undefined without a trap. */
+  trap: ((streams: Streams) => number | undefined) | undefined;
   readonly #allowance: number;
   #nesting = 0;
   #seconds = 0;
@@ -125,8 +155,12 @@ class Process {
 
   run(work: (shell: Shell, streams: Streams) => number): ProcessResult {
     let [stdout, stderr, exitCode] = ['', '', 0];
+    const output: { seconds: number; text: string }[] = [];
     const add = (text: string): string => {
       if (stdout.length + stderr.length + text.length > maxOutput) throw new UnsupportedScriptError('the output is too long');
+      const last = output.at(-1);
+      if (last?.seconds === this.#seconds) last.text += text;
+      else if (text !== '') output.push({ seconds: this.#seconds, text });
       return text;
     };
     const { stdin = noInput } = this.context;
@@ -138,8 +172,25 @@ class Process {
       });
     } catch (error) {
       if (!(error instanceof ProcessLeft)) throw error;
+      const seconds = this.#seconds;
+      const trapped = this.context.isTerminated ? this.#terminate(streams) : undefined;
+      return { stdout, stderr, output, exitCode, seconds, changeTimes: this.#changeTimes, ...(trapped && { trapped }) };
     }
-    return { stdout, stderr, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+    return { stdout, stderr, output, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+  }
+
+  /** Runs the handler of SIGTERM. A process whose handler does not end it continues. */
+  #terminate(streams: Streams): ProcessResult['trapped'] {
+    const { trap } = this;
+    if (!trap) return undefined;
+    this.#seconds = 0;
+    try {
+      const exitCode = limitWork(this.#allowance, () => trap(streams));
+      return exitCode === undefined ? { seconds: Infinity, exitCode: 0 } : { seconds: this.#seconds, exitCode };
+    } catch (error) {
+      if (error instanceof ProcessLeft) return { seconds: Infinity, exitCode: 0 };
+      throw error;
+    }
   }
 
   get seconds(): number {
@@ -150,6 +201,14 @@ class Process {
   sleep(seconds: number): void {
     this.#seconds += seconds;
     if (this.#seconds === Infinity || this.#seconds > (this.context.untilSeconds ?? Infinity)) throw new ProcessLeft();
+  }
+
+  /** Lets the time pass in which a loop repeats itself, up to the iterations whose output is shown. */
+  repeat(periodSeconds: number): void {
+    const { untilSeconds = Infinity, showsRepetition = false } = this.context;
+    if (!showsRepetition || untilSeconds === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
+    const iterations = Math.floor((untilSeconds - this.#seconds) / periodSeconds) - shownIterations;
+    if (iterations > 0) this.#seconds += iterations * periodSeconds;
   }
 
   /** Notes that files have changed. */
@@ -179,6 +238,10 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
     for (const word of args) if (word.includes('e')) shell.stopsOnError = word.startsWith('-');
     return 0;
   },
+  return(shell, [code]) {
+    throw new FunctionReturn(code === undefined ? shell.status : exitCodeOf(code));
+  },
+  trap: (shell, args) => shell.setTrap(args),
   break() {
     throw new LoopJump(true);
   },
@@ -214,6 +277,7 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
 /** A shell with its variables. */
 class Shell {
   readonly variables: Map<string, string>;
+  functions: ReadonlyMap<string, Command> = new Map();
   folder = '/';
   /** Exit code of the last command. */
   status = 0;
@@ -221,7 +285,7 @@ class Shell {
   constructor(
     readonly process: Process,
     variables: ReadonlyMap<string, string>,
-    readonly parameters: readonly string[],
+    public parameters: readonly string[],
     public stopsOnError: boolean,
   ) {
     spendWork(variables.size);
@@ -235,8 +299,28 @@ class Shell {
     } catch (error) {
       if (error instanceof ShellExit) return error.code;
       if (error instanceof LoopJump) return 0;
+      if (error instanceof FunctionReturn) return error.code;
       throw error;
     }
+  }
+
+  /** `trap ACTION SIGNAL…`: of the signals, only SIGTERM arrives. */
+  setTrap([action = '', ...signals]: readonly string[]): number {
+    const names = signals.map((signal) => signal.replace(/^SIG/, ''));
+    const other = names.find((name) => !trappedSignals.has(name));
+    if (names.length === 0 || other !== undefined) throw new UnsupportedScriptError(`trap ${other ?? action} is not simulated`);
+    if (!names.some((name) => name === 'TERM' || name === '15')) return 0;
+    const handle = (streams: Streams): number | undefined => {
+      try {
+        this.commands(parsed(action), streams);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ShellExit) return error.code;
+        throw error;
+      }
+    };
+    this.process.trap = action === '-' ? undefined : handle;
+    return 0;
   }
 
   commands(script: Script, streams: Streams, isCondition = false): number {
@@ -268,6 +352,12 @@ class Shell {
       folder,
       stdin: streams.stdin,
     };
+    const { notFoundHint } = process.context;
+    const [name = ''] = words;
+    if (notFoundHint !== undefined && !isProgram(name)) {
+      streams.stderr(`sh: ${name}: not found (${notFoundHint})\n`);
+      return notFoundCode;
+    }
     const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
     spendWork(stdout.length);
     if (changesFiles) process.changed();
@@ -293,6 +383,7 @@ class Shell {
 
   #subshell(): Shell {
     const copy = this.#copy(this.parameters, this.stopsOnError);
+    copy.functions = this.functions;
     copy.status = this.status;
     return copy;
   }
@@ -337,6 +428,7 @@ class Shell {
     if (command.kind === 'if') return this.#if(command, redirected);
     if (command.kind === 'for') return this.#for(command, redirected);
     if (command.kind === 'while') return this.#while(command, redirected);
+    if (command.kind === 'function') return this.#define(command);
     if (!command.isSubshell) return this.commands(command.body, redirected);
     const shell = this.#subshell();
     return inSubshell(() => shell.commands(command.body, redirected));
@@ -354,8 +446,29 @@ class Shell {
     }
     const shell = assigned.length > 0 ? this.#subshell() : this;
     for (const [variable, value] of assigned) shell.variables.set(variable, value);
+    const body = shell.functions.get(name);
+    if (body) return shell.#call(body, fields.slice(1), streams);
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined;
     return builtin ? builtin(shell, fields.slice(1), streams) : shell.program(fields, streams);
+  }
+
+  #define({ name, body }: Extract<Command, { kind: 'function' }>): number {
+    spendWork(this.functions.size);
+    this.functions = new Map([...this.functions, [name, body]]);
+    return 0;
+  }
+
+  #call(body: Command, args: readonly string[], streams: Streams): number {
+    const { parameters } = this;
+    this.parameters = [parameters[0] ?? 'sh', ...args];
+    try {
+      return this.#command(body, streams);
+    } catch (error) {
+      if (error instanceof FunctionReturn) return error.code;
+      throw error;
+    } finally {
+      this.parameters = parameters;
+    }
   }
 
   #if({ branches, otherwise }: Extract<Command, { kind: 'if' }>, streams: Streams): number {
@@ -374,16 +487,17 @@ class Shell {
     return result;
   }
 
-  /** A loop whose iteration changes neither variables nor files never ends; its output is that of one iteration. */
+  /** A loop whose iteration changes neither variables nor files never ends. */
   #while({ condition, body, isUntil }: Extract<Command, { kind: 'while' }>, streams: Streams): number {
     let result = 0;
     for (;;) {
       const before = this.#state();
+      const { seconds } = this.process;
       if ((this.commands(condition, streams, true) === 0) === isUntil) return result;
       const next = this.#iteration(body, streams);
       if (next === 'break') return result;
       result = next;
-      if (before === this.#state()) this.process.sleep(Infinity);
+      if (before === this.#state()) this.process.repeat(this.process.seconds - seconds);
     }
   }
 
@@ -532,7 +646,7 @@ function inSubshell(run: () => number): number {
   try {
     return run();
   } catch (error) {
-    if (error instanceof ShellExit) return error.code;
+    if (error instanceof ShellExit || error instanceof FunctionReturn) return error.code;
     throw error;
   }
 }

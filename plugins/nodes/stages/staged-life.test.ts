@@ -62,6 +62,7 @@ const host: PodHost = {
   hasImage: () => true,
   admit: () => undefined,
   isKilling: () => false,
+  mountFailures: () => 0,
   addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.1.0.5' }),
   files: noStore,
 };

@@ -3,6 +3,7 @@ import type { Logger } from '#apiserver/base/logger';
 import type { ControllerOptions } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { type ControllerParts, ControllerRunner } from './controller-runner.ts';
+import type { LocalComponents } from './local-components.ts';
 import type { SharedInformers } from './shared-informer.ts';
 
 /** Lease of controllers that name none. */
@@ -25,6 +26,7 @@ export type Election = (lease: string, signal: AbortSignal, lead: (signal: Abort
 export interface ControllerManagerParts {
   readonly controllers: readonly ManagedController[];
   readonly elect: Election;
+  readonly components?: LocalComponents;
   readonly informers: SharedInformers;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
@@ -45,6 +47,7 @@ export class ControllerManager {
   /** Runs until the signal aborts; resolves once all controllers have ended and the leases are released. */
   async run(signal: AbortSignal): Promise<void> {
     const byLease = Map.groupBy(this.parts.controllers, ({ options }) => options.lease ?? defaultLease);
+    for (const lease of byLease.keys()) this.parts.components?.add(lease);
     await Promise.all(
       [...byLease].map(([lease, controllers]) =>
         this.parts.elect(lease, signal, async (term) => {

@@ -18,6 +18,7 @@ import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
 import { ConfigMapStore, KeyValueStore } from '#apiserver/controllers/key-value-store';
+import { LocalComponents } from '#apiserver/controllers/local-components';
 import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
@@ -83,6 +84,7 @@ export class Controllers implements ServerPart {
     @Inject(FeatureGates) private readonly features: FeatureGates,
     @Inject(PolicyScan) private readonly policyScan: PolicyScan,
     @Inject(NodeCidrRanges) private readonly nodeCidrs: NodeCidrRanges,
+    @Inject(LocalComponents) private readonly components: LocalComponents,
   ) {
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
@@ -113,6 +115,7 @@ export class Controllers implements ServerPart {
     const manager = new ControllerManager({
       controllers: controllers.filter(({ options: { featureGate } }) => featureGate === undefined || this.features.enabled(featureGate)),
       elect: this.#elect,
+      components: this.components,
       informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry), this.queueMetrics),
       clock: systemClock,

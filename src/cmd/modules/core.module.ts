@@ -6,6 +6,7 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { ConfiguredEgress } from '#apiserver/network/egress-selector/configured-egress';
 import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { FeatureGates } from '#apiserver/base/feature-gates';
+import { LocalComponents } from '#apiserver/controllers/local-components';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { useRegexpThread } from '#apiserver/base/regexp-thread';
 import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
@@ -46,6 +47,7 @@ export class CoreModule {
       { provide: LimitedRegistry, useValue: registry },
       { provide: WorkQueueMetrics, useValue: new WorkQueueMetrics(registry) },
       { provide: FeatureGates, useValue: parts.features },
+      { provide: LocalComponents, useValue: new LocalComponents() },
       { provide: EgressSelector, useValue: config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry)) },
       { provide: Scheme, useValue: apis.scheme },
       { provide: ApiServers, useValue: apis.servers },

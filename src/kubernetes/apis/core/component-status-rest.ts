@@ -15,6 +15,7 @@ import { selectionOf } from '#apiserver/endpoints/handlers/selection';
 import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { LocalComponents } from '#apiserver/controllers/local-components';
 import { trustOptions } from '#apiserver/network/trust';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { pathsAround } from '#apiserver/storage/cacher/large-object';
@@ -26,12 +27,12 @@ const probeTimeoutMs = 20_000;
 type Health = Pick<ComponentCondition, 'status' | 'message' | 'error'>;
 
 /**
- * Health checks by component. As upstream, scheduler and controller manager are probed on local ports. Upstream:
+ * Health checks by component. Scheduler and controller manager are probed on local ports, as upstream, unless they run in this process. Upstream:
  * kubernetes/pkg/registry/core/rest/storage_core.go.
  */
-const components: Readonly<Record<string, (storage: StorageFactory) => Promise<Health>>> = {
-  scheduler: () => probe('https://127.0.0.1:10259/healthz'),
-  'controller-manager': () => probe('https://127.0.0.1:10257/healthz'),
+const components: Readonly<Record<string, (storage: StorageFactory, local: LocalComponents) => Promise<Health>>> = {
+  scheduler: (_, local) => healthOf('kube-scheduler', 10_259, local),
+  'controller-manager': (_, local) => healthOf('kube-controller-manager', 10_257, local),
   'etcd-0': async ({ storage }) => {
     try {
       await storage.healthy();
@@ -41,6 +42,10 @@ const components: Readonly<Record<string, (storage: StorageFactory) => Promise<H
     }
   },
 };
+
+async function healthOf(lease: string, port: number, local: LocalComponents): Promise<Health> {
+  return local.has(lease) ? { status: 'True', message: 'ok' } : probe(`https://127.0.0.1:${port}/healthz`);
+}
 
 function probe(url: string): Promise<Health> {
   return new Promise((resolve) => {
@@ -62,25 +67,28 @@ function probe(url: string): Promise<Health> {
   });
 }
 
-async function statusOf(name: string, storage: StorageFactory): Promise<ComponentStatus | undefined> {
+async function statusOf(name: string, storage: StorageFactory, local: LocalComponents): Promise<ComponentStatus | undefined> {
   const check = Object.hasOwn(components, name) ? components[name] : undefined;
   if (!check) return undefined;
   return {
     kind: 'ComponentStatus',
     apiVersion: 'v1',
     metadata: { name },
-    conditions: [{ type: 'Healthy', ...(await check(storage)) }],
+    conditions: [{ type: 'Healthy', ...(await check(storage, local)) }],
   } as ComponentStatus;
 }
 
 @Injectable()
 export class ComponentStatusGetHandler {
-  constructor(@Inject(StorageFactory) private readonly storage: StorageFactory) {}
+  constructor(
+    @Inject(StorageFactory) private readonly storage: StorageFactory,
+    @Inject(LocalComponents) private readonly local: LocalComponents,
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     context.warn(deprecation);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const status = await statusOf(context.info.name, this.storage);
+    const status = await statusOf(context.info.name, this.storage, this.local);
     if (!status) throw newNotFound({ group: '', resource: 'componentstatus' }, context.info.name);
     return respondValue(context, endpoint, 200, status, negotiated);
   }
@@ -88,13 +96,16 @@ export class ComponentStatusGetHandler {
 
 @Injectable()
 export class ComponentStatusListHandler {
-  constructor(@Inject(StorageFactory) private readonly storage: StorageFactory) {}
+  constructor(
+    @Inject(StorageFactory) private readonly storage: StorageFactory,
+    @Inject(LocalComponents) private readonly local: LocalComponents,
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     context.warn(deprecation);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const predicate = await selectionOf(endpoint.definition, parseListOptions(context.searchParams), '');
-    const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage)));
+    const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage, this.local)));
     const selected = all.filter(
       (status): status is ComponentStatus => status !== undefined && predicate.matches(asCached(endpoint, status)),
     );

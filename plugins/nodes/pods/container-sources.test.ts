@@ -1,7 +1,8 @@
 import type { ConfigMap, Container, Pod, Secret, Volume } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import { containerSources, type ReadSource } from './container-sources.ts';
+import type { ClusterSources, ContainerSources } from './cluster-sources.ts';
+import { containerSources, environmentProblem, mountProblem } from './container-sources.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -19,8 +20,15 @@ const secret: Secret = {
   data: { user: base64('ada'), password: base64('pâss') },
 };
 
-const read: ReadSource = async (resource, namespace, name) =>
-  [resource === 'configmaps' ? configMap : secret].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+const clusterWith = (read: ClusterSources['read']): ClusterSources => ({
+  read,
+  services: () => ({}),
+  apiServer: () => ({}),
+  allocatable: () => ({ cpu: '7500m' }),
+});
+const cluster = clusterWith((resource, namespace, name) =>
+  [resource === 'configmaps' ? configMap : secret].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+);
 
 const metadata = {
   name: 'web',
@@ -39,8 +47,8 @@ function podWith(container: Partial<Container>, volumes: Volume[] = []): Pod {
   };
 }
 
-async function sources(container: Partial<Container>, volumes: Volume[] = []): ReturnType<typeof containerSources> {
-  return containerSources(podWith(container, volumes), { name: 'main', ...container }, read);
+function sources(container: Partial<Container>, volumes: Volume[] = []): ContainerSources {
+  return containerSources(podWith(container, volumes), { name: 'main', ...container }, cluster);
 }
 
 describe('environment of a container', () => {
@@ -86,9 +94,23 @@ describe('environment of a container', () => {
       },
       want: { user: 'ada', password: 'pâss', 'log.level': 'debug', greeting: 'ada' },
     },
+    {
+      name: 'has requests and limits in units of the divisor, rounded up, and what the node can allocate for a limit that is not set',
+      container: {
+        resources: { requests: { cpu: '1200m' }, limits: { memory: '100Mi' } },
+        env: [
+          { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'requests.cpu' } } },
+          { name: 'MILLI', valueFrom: { resourceFieldRef: { resource: 'requests.cpu', divisor: '1m' } } },
+          { name: 'MEMORY', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1M' } } },
+          { name: 'LIMIT', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+          { name: 'NONE', valueFrom: { resourceFieldRef: { resource: 'requests.memory' } } },
+        ],
+      },
+      want: { CPU: '2', MILLI: '1200', MEMORY: '105', LIMIT: '8', NONE: '0' },
+    },
     { name: 'leaves plain values to others', container: { env: [{ name: 'A', value: '1' }] }, want: {} },
   ];
-  it.each(environments)('$name', async ({ container, want }) => expect((await sources(container)).env).toEqual(want));
+  it.each(environments)('$name', ({ container, want }) => expect(sources(container).env).toEqual(want));
 });
 
 describe('mounted files of a container', () => {
@@ -147,12 +169,12 @@ describe('mounted files of a container', () => {
       unknown: ['/data/token'],
     },
   ];
-  it.each(mounts)('$name', async ({ volume, want, unknown = [] }) => {
-    const { mounted } = await sources(at('/data/'), [volume]);
+  it.each(mounts)('$name', ({ volume, want, unknown = [] }) => {
+    const { mounted } = sources(at('/data/'), [volume]);
     expect(mounted).toEqual({ texts: want, volumes: new Set(['v']), unknown });
   });
 
-  it('are not those of volumes with content of their own, or of paths in a volume', async () => {
+  it('are not those of volumes with content of their own, or of paths in a volume', () => {
     const volumes: Volume[] = [
       { name: 'v', emptyDir: {} },
       { name: 'c', configMap: { name: 'settings' } },
@@ -161,13 +183,13 @@ describe('mounted files of a container', () => {
       { name: 'v', mountPath: '/scratch' },
       { name: 'c', mountPath: '/etc/greeting', subPath: 'greeting' },
     ];
-    expect((await sources({ volumeMounts }, volumes)).mounted).toEqual({ texts: {}, volumes: new Set(), unknown: [] });
+    expect(sources({ volumeMounts }, volumes).mounted).toEqual({ texts: {}, volumes: new Set(), unknown: [] });
   });
 
-  it('are those of the namespace of the pod', async () => {
+  it('are those of the namespace of the pod', () => {
     const pod = podWith(at('/data'), [{ name: 'v', secret: { secretName: 'login' } }]);
     const other = { ...pod, metadata: { ...metadata, namespace: 'other' } };
-    expect((await containerSources(other, pod.spec?.containers?.[0] as Container, read)).mounted.texts).toEqual({});
+    expect(containerSources(other, pod.spec?.containers?.[0] as Container, cluster).mounted.texts).toEqual({});
   });
 });
 
@@ -182,19 +204,19 @@ describe('the sources of a container', () => {
   const mounts = { volumeMounts: [{ name: 'v0', mountPath: '/v' }] };
 
   /** Reads objects of one long text, and records what was read. */
-  function reader(length: number): { readonly read: ReadSource; readonly names: string[] } {
+  function reader(length: number): { readonly read: ClusterSources['read']; readonly names: string[] } {
     const names: string[] = [];
-    const read: ReadSource = async (resource, namespace, name) => {
+    const read: ClusterSources['read'] = (resource, namespace, name) => {
       names.push(`${resource} ${namespace}/${name}`);
       return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { key: 'x'.repeat(length) } };
     };
     return { read, names };
   }
 
-  it.each(['other/secret', '../other/secret', 'secret'])('are read in the namespace of the pod: %s', async (name) => {
+  it.each(['other/secret', '../other/secret', 'secret'])('are read in the namespace of the pod: %s', (name) => {
     const { read, names } = reader(1);
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'key' } } }];
-    await containerSources(pod([{ secret: { secretName: name } }]), container({ env, ...mounts }), read);
+    containerSources(pod([{ secret: { secretName: name } }]), container({ env, ...mounts }), clusterWith(read));
     expect(names).toEqual([`secrets team/${name}`, `secrets team/${name}`]);
   });
 
@@ -226,9 +248,48 @@ describe('the sources of a container', () => {
       container: container(mounts),
       length: 1,
     },
-  ])('are refused before they fill the memory: $name', async ({ of, container: one, length }) => {
+  ])('are refused before they fill the memory: $name', ({ of, container: one, length }) => {
     const { read, names } = reader(length);
-    await expect(containerSources(of, one, read)).rejects.toThrow(UnsupportedScriptError);
+    expect(() => containerSources(of, one, clusterWith(read))).toThrow(UnsupportedScriptError);
     expect(names.length).toBeLessThan(2_100);
+  });
+});
+
+describe('a missing source', () => {
+  const variable = (valueFrom: object): Partial<Container> => ({ env: [{ name: 'A', valueFrom }] });
+  it.each<{ container: Partial<Container>; want: string | undefined }>([
+    { container: { envFrom: [{ configMapRef: { name: 'no' } }] }, want: 'configmap "no" not found' },
+    { container: { envFrom: [{ secretRef: { name: 'no', optional: true } }] }, want: undefined },
+    { container: variable({ secretKeyRef: { name: 'no', key: 'k' } }), want: 'secret "no" not found' },
+    { container: variable({ configMapKeyRef: { name: 'settings', key: 'no' } }), want: "couldn't find key no in ConfigMap shop/settings" },
+    {
+      container: variable({ configMapKeyRef: { name: 'settings', key: 'logo' } }),
+      want: "couldn't find key logo in ConfigMap shop/settings",
+    },
+    { container: variable({ secretKeyRef: { name: 'login', key: 'no' } }), want: "couldn't find key no in Secret shop/login" },
+    { container: variable({ secretKeyRef: { name: 'login', key: 'no', optional: true } }), want: undefined },
+    { container: variable({ secretKeyRef: { name: 'login', key: 'user' } }), want: undefined },
+  ])('in the environment is $want', ({ container, want }) => {
+    expect(environmentProblem(podWith(container), { name: 'main', ...container }, cluster)).toBe(want);
+  });
+
+  const failed = 'MountVolume.SetUp failed for volume "v" :';
+  it.each<{ volume: Partial<Volume>; want: string | undefined }>([
+    { volume: { configMap: { name: 'no' } }, want: `${failed} configmap "no" not found` },
+    { volume: { configMap: { name: 'no', optional: true } }, want: undefined },
+    { volume: { secret: { secretName: 'no' } }, want: `${failed} secret "no" not found` },
+    {
+      volume: { configMap: { name: 'settings', items: [{ key: 'no', path: 'x' }] } },
+      want: `${failed} references non-existent config key: no`,
+    },
+    {
+      volume: { projected: { sources: [{ secret: { name: 'login', items: [{ key: 'no', path: 'x' }] } }] } },
+      want: `${failed} references non-existent secret key: no`,
+    },
+    { volume: { configMap: { name: 'settings', items: [{ key: 'logo', path: 'x' }] } }, want: undefined },
+  ])('in a volume is $want', ({ volume, want }) => {
+    const volumes = [{ name: 'v', ...volume }];
+    expect(mountProblem(podWith({ volumeMounts: [{ name: 'v', mountPath: '/v' }] }, volumes), cluster)).toBe(want);
+    expect(mountProblem(podWith({}, volumes), cluster)).toBeUndefined();
   });
 });
