@@ -30,7 +30,7 @@ export type Labels = Readonly<Record<string, string>>;
 const binaryOperators = ['in', 'notin', '=', '==', '!=', 'gt', 'lt'];
 const operators = [...binaryOperators, 'exists', '!'];
 
-/** Number of matches after which many values or requirements are indexed: most selectors match a few times, and an index costs as much as dozens of matches. */
+/** Number of matches after which many values are indexed: most selectors match a few times, and an index costs as much as dozens of matches. */
 const matchesBeforeIndex = 24;
 /** Number of values that are compared as fast as they are looked up in a set. */
 const fewValues = 8;
@@ -103,6 +103,11 @@ export class LabelRequirement {
 
 /** Selectors with more requirements are compiled when they are used often. */
 const fewRequirements = 8;
+/**
+ * Number of evaluations of each requirement, on average, after which a selector is compiled: this takes as long as a few whole matches, which
+ * most selectors with many requirements never have, as the first ones exclude the object.
+ */
+const evaluationsBeforeCompilation = 2;
 
 /** Values that a label must have; an undefined part is not restricted. */
 interface WantedValues {
@@ -184,7 +189,8 @@ function isWanted(value: string, { allowed, above, below }: WantedValues): boole
 /** An immutable conjunction of requirements, sorted by key. */
 export class LabelSelector {
   #compiled: CompiledRequirements | undefined;
-  #matches = 0;
+  /** Number of requirements evaluated so far. */
+  #evaluated = 0;
 
   /** `nothing` makes a selector without requirements that matches no object. */
   constructor(
@@ -195,10 +201,14 @@ export class LabelSelector {
   matches(labels: Labels | undefined): boolean {
     if (this.nothing) return false;
     if (this.#compiled) return this.#compiled.matches(labels ?? {});
-    if (this.requirements.length > fewRequirements && ++this.#matches > matchesBeforeIndex)
+    const { length } = this.requirements;
+    if (length > fewRequirements && this.#evaluated > evaluationsBeforeCompilation * length) {
       this.#compiled = new CompiledRequirements(this.requirements);
-    for (const requirement of this.requirements) if (!requirement.matches(labels)) return false;
-    return true;
+      return this.#compiled.matches(labels ?? {});
+    }
+    const failing = this.requirements.findIndex((requirement) => !requirement.matches(labels));
+    this.#evaluated += failing < 0 ? length : failing + 1;
+    return failing < 0;
   }
 
   /** True if it matches everything. */
