@@ -23,6 +23,7 @@ export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admissio
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
+export { fnv128a, fnv32, fnv32a } from '#apimachinery/runtime/fnv';
 export { withoutTrailing } from '#apimachinery/runtime/trailing';
 export { inSteps, startSteps, type Steps } from '#apimachinery/runtime/steps';
 export { Zone } from '#apimachinery/runtime/schedule-times';

@@ -1,6 +1,6 @@
 import type { PodTemplateSpec } from 'kubenest/types/core_v1';
 import { dumpQuantity } from './dump-quantity.ts';
-import { fnv32a } from './fnv.ts';
+import { fnv32a } from '#sdk/internal';
 import { podTemplateFields } from './pod-template-fields.ts';
 
 interface GoField {

@@ -1,5 +1,6 @@
 import type { ControllerRevision } from 'kubenest/types/apps_v1';
 import type { PodTemplateSpec } from 'kubenest/types/core_v1';
+import { fnv32 } from '#sdk/internal';
 import { safeEncode } from './pod-template-hash.ts';
 
 export const controllerRevisions = { group: 'apps', version: 'v1', resource: 'controllerrevisions', kind: 'ControllerRevision' } as const;
@@ -50,11 +51,4 @@ export function templateOfRevision({ data }: Pick<ControllerRevision, 'data'>): 
 /** Returns the hash in the name of a revision. Upstream: HashControllerRevision of pkg/controller/history. */
 export function revisionHash(data: unknown, collisionCount: number): string {
   return safeEncode(String(fnv32(Buffer.from(encodeRevisionData(data) + collisionCount))));
-}
-
-/** FNV-1 with 32 bits. Go: hash/fnv.New32. */
-function fnv32(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash, 0x01000193) ^ byte;
-  return hash >>> 0;
 }

@@ -1,5 +1,5 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from 'kubenest/types/core_v1';
-import { inHashOrder } from '../common/fnv.ts';
+import { inHashOrder } from '../common/hash-order.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 

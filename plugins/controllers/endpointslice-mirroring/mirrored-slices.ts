@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { deepEqual, newControllerReference } from 'kubenest/sdk';
 import type { EndpointAddress, EndpointPort, Endpoints } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
-import { inHashOrder } from '../common/fnv.ts';
+import { inHashOrder } from '../common/hash-order.ts';
 import { dumpPort, managedByLabel, portsKey, serviceNameLabel } from '../endpointslice/desired-slices.ts';
 
 export const mirrorManager = 'endpointslicemirroring-controller.k8s.io';

@@ -1,7 +1,7 @@
 import { newControllerReference } from 'kubenest/sdk';
 import type { Node, Pod, Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointPort, EndpointSlice } from 'kubenest/types/discovery_v1';
-import { inHashOrder } from '../common/fnv.ts';
+import { inHashOrder } from '../common/hash-order.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { mapValues } from '#apimachinery/patch/own-property';
 import type { JsonSchema } from './schemas.ts';
+import { fnv64 } from '../runtime/fnv.ts';
 
 /** The parts of an OpenAPI 3.0 document that a 2.0 document uses. */
 export interface V3Document {
@@ -124,13 +125,10 @@ function swaggerParameter({ name, in: place, description, required, schema }: V3
   };
 }
 
-/** 64-bit FNV-1. */
-function fnv64(text: string): Buffer {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, hash * 0x100000001b3n) ^ BigInt(byte);
+function contentHash(text: string): string {
   const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(hash);
-  return bytes;
+  bytes.writeBigUInt64BE(fnv64(Buffer.from(text)));
+  return bytes.subarray(0, 6).toString('base64url');
 }
 
 /** Encodes JSON with HTML escapes, like Go's encoding/json. */
@@ -154,7 +152,7 @@ class SharedParameters {
     const json = goJson(parameter);
     let shared = this.#names.get(json);
     if (shared === undefined) {
-      shared = `${name}-${fnv64(json).subarray(0, 6).toString('base64url')}`;
+      shared = `${name}-${contentHash(json)}`;
       this.#names.set(json, shared);
       this.parameters.set(shared, parameter);
     }

@@ -44,18 +44,14 @@ export class ImpersonationModes {
 
   /** Without `isConstrained`, only the legacy verb counts. */
   constructor(authorizer: Authorizer, isConstrained: boolean) {
-    const legacy: Mode = (wanted, request) => impersonate(authorizer, '', wanted, request.user);
-    if (!isConstrained) {
-      this.#modes = [legacy];
-      return;
-    }
-    this.#modes = [
+    const constrainedModes = [
       associatedNode(authorizer),
       constrained(authorizer, 'arbitrary-node', (wanted) => hasOnlyName(wanted) && nodeName(wanted.name) !== undefined),
       constrained(authorizer, 'serviceaccount', (wanted) => hasOnlyName(wanted) && serviceAccountOf(wanted.name) !== undefined),
       constrained(authorizer, 'user-info', ({ name }) => nodeName(name) === undefined && serviceAccountOf(name) === undefined),
-      legacy,
     ];
+    const legacy: Mode = (wanted, request) => impersonate(authorizer, '', wanted, request.user);
+    this.#modes = isConstrained ? [...constrainedModes, legacy] : [legacy];
   }
 
   /** `request` has the attributes of the request with the impersonator as user. Rejects with Forbidden. */

@@ -11,20 +11,6 @@ import { SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 /** Registers metrics of the number and size of stored objects, computed on demand. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 export function registerObjectMetrics(registry: Registry, storage: StorageFactory): void {
   const count = 'Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.';
-  const gauge = (name: string, help: string, value: (cacher: Cacher) => number): void => {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        labelNames: ['group', 'resource'],
-        registers: [],
-        collect() {
-          this.reset();
-          for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, value(cacher));
-        },
-      }),
-    );
-  };
   registry.registerMetric(
     new Gauge({
       name: 'apiserver_storage_objects',
@@ -38,8 +24,10 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
       },
     }),
   );
-  gauge('apiserver_resource_objects', count, (cacher) => cacher.stats().objectCount);
-  gauge(
+  gaugeByResource(registry, storage, 'apiserver_resource_objects', count, (cacher) => cacher.stats().objectCount);
+  gaugeByResource(
+    registry,
+    storage,
     'apiserver_resource_size_estimate_bytes',
     'Estimated size of stored objects in database. Estimate is based on sum of last observed sizes of serialized objects. In case of a fetching error, the value will be -1.',
     (cacher) => {
@@ -51,47 +39,21 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
 
 /** Registers the metrics of watch caches. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerCacheMetrics(registry: Registry, storage: StorageFactory): void {
-  const labelNames = ['group', 'resource'];
-  const counter = (name: string, help: string, value: (cacher: Cacher) => number, showsNone = true): void => {
-    registry.registerMetric(
-      new Counter({
-        name,
-        help,
-        labelNames,
-        registers: [],
-        collect() {
-          this.reset();
-          for (const { group, resource, cacher } of storage.resources) {
-            const count = value(cacher);
-            if (count > 0 || showsNone) this.inc({ group, resource }, count);
-          }
-        },
-      }),
-    );
-  };
-  registry.registerMetric(
-    new Gauge({
-      name: 'watch_cache_capacity',
-      help: 'Total capacity of watch cache broken by resource type.',
-      labelNames,
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.historyCapacity);
-      },
-    }),
+  const counter = (name: string, help: string, value: (cacher: Cacher) => number, showsNone = true): void =>
+    counterByResource(registry, storage, name, help, value, showsNone);
+  gaugeByResource(
+    registry,
+    storage,
+    'watch_cache_capacity',
+    'Total capacity of watch cache broken by resource type.',
+    (cacher) => cacher.historyCapacity,
   );
-  registry.registerMetric(
-    new Gauge({
-      name: 'apiserver_watch_cache_resource_version',
-      help: 'Current resource version of watch cache broken by resource type. This is truncated to the 15 least significant digits.',
-      labelNames,
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.currentRevision() % 1e15);
-      },
-    }),
+  gaugeByResource(
+    registry,
+    storage,
+    'apiserver_watch_cache_resource_version',
+    'Current resource version of watch cache broken by resource type. This is truncated to the 15 least significant digits.',
+    (cacher) => cacher.currentRevision() % 1e15,
   );
   counter(
     'apiserver_watch_cache_initializations_total',
@@ -123,7 +85,7 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
       new Counter({
         name: `apiserver_cache_list_${name}`,
         help,
-        labelNames: name === 'returned_objects_total' ? labelNames : [...labelNames, 'index'],
+        labelNames: name === 'returned_objects_total' ? byResource : [...byResource, 'index'],
         registers: [],
         collect() {
           this.reset();
@@ -139,37 +101,67 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
 
 /** Registers metrics of watches of shards, for the feature gate ShardedListAndWatch. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerShardMetrics(registry: Registry, storage: StorageFactory): void {
-  const labelNames = ['group', 'resource'];
-  registry.registerMetric(
-    new Gauge({
-      name: 'apiserver_watch_shards_total',
-      help: 'Number of active sharded watch connections broken by resource type.',
-      labelNames,
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { group, resource, cacher } of storage.resources) {
-          const { watchers } = cacher.counts.shards;
-          if (watchers > 0) this.set({ group, resource }, watchers);
-        }
-      },
-    }),
+  gaugeByResource(
+    registry,
+    storage,
+    'apiserver_watch_shards_total',
+    'Number of active sharded watch connections broken by resource type.',
+    (cacher) => cacher.counts.shards.watchers,
+    false,
   );
-  registry.registerMetric(
-    new Counter({
-      name: 'apiserver_watch_filtered_events_total',
-      help: 'Counter of events filtered out by shard selector during watch dispatch, broken by resource type.',
-      labelNames,
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { group, resource, cacher } of storage.resources) {
-          const { filtered } = cacher.counts.shards;
-          if (filtered > 0) this.inc({ group, resource }, filtered);
-        }
-      },
-    }),
+  counterByResource(
+    registry,
+    storage,
+    'apiserver_watch_filtered_events_total',
+    'Counter of events filtered out by shard selector during watch dispatch, broken by resource type.',
+    (cacher) => cacher.counts.shards.filtered,
+    false,
   );
+}
+
+const byResource = ['group', 'resource'];
+
+/** Registers a gauge with a value for each resource, computed on demand; without `showsNone`, zeros are left out. */
+function gaugeByResource(
+  registry: Registry,
+  storage: StorageFactory,
+  name: string,
+  help: string,
+  value: (cacher: Cacher) => number,
+  showsNone = true,
+): void {
+  const collect = function (this: Gauge): void {
+    this.reset();
+    for (const [labels, number] of valuesByResource(storage, value, showsNone)) this.set(labels, number);
+  };
+  registry.registerMetric(new Gauge({ name, help, labelNames: byResource, registers: [], collect }));
+}
+
+/** Registers a counter with a value for each resource, computed on demand; without `showsNone`, zeros are left out. */
+function counterByResource(
+  registry: Registry,
+  storage: StorageFactory,
+  name: string,
+  help: string,
+  value: (cacher: Cacher) => number,
+  showsNone = true,
+): void {
+  const collect = function (this: Counter): void {
+    this.reset();
+    for (const [labels, number] of valuesByResource(storage, value, showsNone)) this.inc(labels, number);
+  };
+  registry.registerMetric(new Counter({ name, help, labelNames: byResource, registers: [], collect }));
+}
+
+function* valuesByResource(
+  storage: StorageFactory,
+  value: (cacher: Cacher) => number,
+  showsNone: boolean,
+): Generator<readonly [labels: { readonly group: string; readonly resource: string }, number: number]> {
+  for (const { group, resource, cacher } of storage.resources) {
+    const number = value(cacher);
+    if (number !== 0 || showsNone) yield [{ group, resource }, number];
+  }
 }
 
 /** Registers metrics of the memory of cached objects; rarely read ones are packed. Upstream has no such metric. */

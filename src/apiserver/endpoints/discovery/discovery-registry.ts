@@ -64,13 +64,10 @@ export class DiscoveryRegistry {
   readonly #sources = new Map<string, readonly DiscoverableGroup[]>();
   readonly #documents = new Map<string, DiscoveryDocument | undefined>();
   #merged: ReadonlyMap<string, MergedGroup> | undefined;
-  readonly #showsStorageHashes: boolean;
   #peers: { readonly ownId: string; readonly servers: readonly ServerDiscovery[] } | undefined;
 
   /** `showsStorageHashes`: the feature gate StorageVersionHash, for resources that are not custom. */
-  constructor(showsStorageHashes = true) {
-    this.#showsStorageHashes = showsStorageHashes;
-  }
+  constructor(private readonly showsStorageHashes = true) {}
 
   /** Replaces the groups of a source; an empty list removes them. */
   set(source: string, groups: readonly DiscoverableGroup[]): void {
@@ -128,7 +125,7 @@ export class DiscoveryRegistry {
         // Upstream's list of the core group has no apiVersion.
         ...(group === '' ? {} : { apiVersion: 'v1' }),
         groupVersion: group === '' ? version : `${group}/${version}`,
-        resources: resourcesOf(found).flatMap((resource) => apiResources(resource, this.#showsStorageHashes)),
+        resources: resourcesOf(found).flatMap((resource) => apiResources(resource, this.showsStorageHashes)),
       };
     });
   }

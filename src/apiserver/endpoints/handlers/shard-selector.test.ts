@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { oneStep } from '#apimachinery/runtime/steps';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
-import { fnv64a, parseShardSelector } from './shard-selector.ts';
+import { parseShardSelector } from './shard-selector.ts';
 
 const [zero, half, end] = ["'0x0000000000000000'", "'0x8000000000000000'", "'0x10000000000000000'"];
 const range = (first: string, from = zero, to = half): string => `shardRange(${first}, ${from}, ${to})`;
@@ -99,10 +99,4 @@ describe('a shard selector', () => {
     expect(lower.matches(cached({ uid: 'a', namespace: 'default' }))).toBe(false);
     expect(both.matches(cached({ uid: 'a', namespace: 'default' }))).toBe(true);
   });
-});
-
-it('hashes as in the test vectors of FNV-1a', () => {
-  expect(fnv64a('')).toBe(0xcbf29ce484222325n);
-  expect(fnv64a('a')).toBe(0xaf63dc4c8601ec8cn);
-  expect(fnv64a('foobar')).toBe(0x85944171f73967e8n);
 });

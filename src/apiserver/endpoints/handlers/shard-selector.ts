@@ -1,3 +1,4 @@
+import { fnv64a } from '#apimachinery/runtime/fnv';
 import { quote } from '#apimachinery/runtime/quote';
 import { type Call, type Expr, type Node, operators } from '#apiserver/cel/syntax/ast';
 import { parse } from '#apiserver/cel/syntax/parser';
@@ -95,7 +96,7 @@ function fieldPathOf({ node }: Expr): string {
   );
 }
 
-const bitsOfEnd = '0x10000000000000000';
+const endOfAll = '0x10000000000000000';
 const digits = 16;
 
 function hexOf({ node }: Expr, name: string): string {
@@ -110,8 +111,8 @@ function hexOf({ node }: Expr, name: string): string {
   if (length > digits + 1) throw new Error(`${name}: hex value too long (${length} chars, max ${digits + 1}): ${quote(hex)}`);
   const odd = /[^0-9a-f]/u.exec(hex)?.[0];
   if (odd !== undefined) throw new Error(`${name}: invalid hex character ${quote(odd)} in ${quote(value)}`);
-  if (length > digits && value !== bitsOfEnd)
-    throw new Error(`${name}: ${length}-digit hex value must be '${bitsOfEnd}' (2^64), got ${quote(value)}`);
+  if (length > digits && value !== endOfAll)
+    throw new Error(`${name}: ${length}-digit hex value must be '${endOfAll}' (2^64), got ${quote(value)}`);
   if (length < digits) {
     const padded = quote(`0x${hex.padStart(digits, '0')}`);
     throw new Error(`${name} must be a 0x-prefixed ${digits}-digit hex value, got ${quote(value)} (did you mean ${padded}?)`);
@@ -126,18 +127,4 @@ function goTypeOf(value: unknown): string {
   if (value instanceof Double) return 'float64';
   if (value instanceof Uint) return 'uint64';
   return value instanceof Uint8Array ? '[]uint8' : 'int64';
-}
-
-/** FNV-1a with 64 bits of a text in UTF-8, in halves of 32 bits. Go: hash/fnv.New64a. */
-export function fnv64a(text: string): bigint {
-  let high = 0xcbf29ce4;
-  let low = 0x84222325;
-  for (const byte of Buffer.from(text)) {
-    low = (low ^ byte) >>> 0;
-    // The prime is 2^40 + 0x1b3.
-    const product = low * 0x1b3;
-    high = (Math.imul(high, 0x1b3) + Math.floor(product / 2 ** 32) + (low << 8)) >>> 0;
-    low = product >>> 0;
-  }
-  return (BigInt(high) << 32n) | BigInt(low);
 }
