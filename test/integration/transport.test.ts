@@ -309,7 +309,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       const socket = await openSocket();
       socket.end(text);
       await once(socket, 'close');
-      await expect.poll(count, text).toBe(before + i + 1);
+      await expect.poll(count).toBe(before + i + 1);
     }
     (await openSocket()).resetAndDestroy();
     await expect.poll(count).toBe(before + 5);
