@@ -300,10 +300,19 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       return Number(/^apiserver_tls_handshake_errors_total (\d+)$/m.exec(text)?.[1]);
     };
     const before = await count();
-    const socket = net.connect(Number(port), hostname);
-    socket.end('this is no TLS\r\n');
-    await once(socket.resume(), 'close');
-    await expect.poll(count).toBe(before + 1);
+    const openSocket = async (): Promise<net.Socket> => {
+      const socket = net.connect(Number(port), hostname);
+      await once(socket, 'connect');
+      return socket.resume();
+    };
+    for (const [i, text] of ['this is no TLS\r\n', 'GET / HTTP/1.1\r\n\r\n', '\x16', ''].entries()) {
+      const socket = await openSocket();
+      socket.end(text);
+      await once(socket, 'close');
+      await expect.poll(count).toBe(before + i + 1);
+    }
+    (await openSocket()).resetAndDestroy();
+    await expect.poll(count).toBe(before + 5);
   });
 
   it('serves replaced certificates to new connections and ignores unusable ones', async () => {

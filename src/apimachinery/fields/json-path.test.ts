@@ -95,3 +95,28 @@ describe('JsonPath', () => {
     expect(() => new JsonPath(path)).toThrow(JsonPathError);
   });
 });
+
+describe('a path that multiplies values', () => {
+  let nested: unknown = 'x';
+  for (let depth = 0; depth < 100; depth += 1) nested = { a: nested };
+  const doubled = (times: number): string => "['a','a']".repeat(times);
+
+  it.each([
+    { name: 'unions', path: doubled(60) },
+    { name: 'a long union', path: `[${"'a',".repeat(300_000)}'a']` },
+    { name: 'descents', path: '..[*]'.repeat(20) },
+    { name: 'unions in a filter', path: `.list[?(@${doubled(60)})]` },
+    { name: 'unions that a filter compares', path: `.list[?(@${doubled(60)}==1)]` },
+  ])('finds nothing: $name', ({ path }) => {
+    expect(new JsonPath(path).find({ a: nested, list: Array.from({ length: 1_000 }, () => nested) })).toEqual([]);
+  });
+
+  it('finds some', () => {
+    expect(new JsonPath(doubled(3)).find({ a: { a: { a: 1 } } })).toEqual(Array.from({ length: 8 }, () => 1));
+  });
+
+  it('finds the values of a long list', () => {
+    const list = Array.from({ length: 50_000 }, (_, n) => ({ n }));
+    expect(new JsonPath('.list[*].n').find({ list })).toHaveLength(50_000);
+  });
+});

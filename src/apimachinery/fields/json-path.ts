@@ -10,6 +10,29 @@ export class JsonPathError extends Error {
 /** Error for a path that an object does not have. */
 class FollowError extends Error {}
 
+/** Error for a path that visits too many values. */
+class WorkError extends Error {}
+
+/** Maximum number of values that a path visits: unions and descents multiply them, `['a','a']['a','a']` visits each value four times. */
+const maxVisited = 200_000;
+
+/** Counts the values that a path visits. */
+class Work {
+  #left = maxVisited;
+
+  /** Returns the results for all inputs. Throws WorkError if the path has visited too many values. */
+  gather<T>(inputs: readonly T[], expand: (input: T) => readonly unknown[]): unknown[] {
+    const found: unknown[] = [];
+    for (const input of inputs) {
+      const values = expand(input);
+      this.#left -= values.length + 1;
+      if (this.#left < 0) throw new WorkError('path visits too many values');
+      for (const value of values) found.push(value);
+    }
+    return found;
+  }
+}
+
 type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'wildcard' }
@@ -44,38 +67,41 @@ export class JsonPath {
     this.#steps = new Parser(text).parse();
   }
 
-  /** Returns all matches; missing ones are left out. Returns none where upstream fails, such as for an index out of range. */
+  /**
+   * Returns all matches; missing ones are left out. Returns none where upstream fails, such as for an index out of range, and for a path that
+   * visits more than 200,000 values.
+   */
   find(root: unknown): unknown[] {
     try {
-      return walk(this.#steps, [root]);
+      return walk(this.#steps, [root], new Work());
     } catch (error) {
-      if (error instanceof FollowError) return [];
+      if (error instanceof FollowError || error instanceof WorkError) return [];
       throw error;
     }
   }
 }
 
-function walk(steps: readonly Step[], values: readonly unknown[]): unknown[] {
+function walk(steps: readonly Step[], values: readonly unknown[], work: Work): unknown[] {
   let found: unknown[] = [...values];
-  for (const step of steps) found = follow(step, found);
+  for (const step of steps) found = follow(step, found, work);
   return found;
 }
 
 /** Applies a step to all values found so far. Upstream: walk of jsonpath.go. */
-function follow(step: Step, values: readonly unknown[]): unknown[] {
+function follow(step: Step, values: readonly unknown[], work: Work): unknown[] {
   switch (step.kind) {
     case 'field':
-      return values.flatMap((value) => (isJsonObject(value) && Object.hasOwn(value, step.name) ? [getOwn(value, step.name)] : []));
+      return work.gather(values, (value) => (isJsonObject(value) && Object.hasOwn(value, step.name) ? [getOwn(value, step.name)] : []));
     case 'wildcard':
-      return values.flatMap(childrenOf);
+      return work.gather(values, childrenOf);
     case 'descent':
-      return values.flatMap(descend);
+      return work.gather(values, descend);
     case 'index':
-      return values.flatMap((value) => slice(value, step.range));
+      return work.gather(values, (value) => slice(value, step.range));
     case 'union':
-      return step.members.flatMap((member) => walk(member, values));
+      return work.gather(step.members, (member) => walk(member, values, work));
     case 'filter':
-      return values.flatMap((value) => listOf(value).filter((item) => holds(step, item)));
+      return work.gather(values, (value) => listOf(value).filter((item) => holds(step, item, work)));
     case 'constant':
       return typeof step.value === 'string' ? [step.value] : values.map(() => step.value);
     case 'word':
@@ -122,26 +148,26 @@ function slice(value: unknown, { from = 0, to, isOne, step }: IndexRange): unkno
 }
 
 /** Returns true if the filter selects the item. Upstream: evalFilter. */
-function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unknown): boolean {
-  if (operator === 'exists') return exists(left, item);
-  const a = operandOf(left, item);
+function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unknown, work: Work): boolean {
+  if (operator === 'exists') return exists(left, item, work);
+  const a = operandOf(left, item, work);
   if (a === undefined) return false;
-  const b = operandOf(right, item);
+  const b = operandOf(right, item, work);
   return b !== undefined && compares(a, b, operator);
 }
 
 /** Returns true also for a path that fails, as upstream. */
-function exists(path: readonly Step[], item: unknown): boolean {
+function exists(path: readonly Step[], item: unknown, work: Work): boolean {
   try {
-    return walk(path, [item]).length > 0;
+    return walk(path, [item], work).length > 0;
   } catch (error) {
     if (error instanceof FollowError) return true;
     throw error;
   }
 }
 
-function operandOf(path: readonly Step[], item: unknown): unknown {
-  const found = walk(path, [item]);
+function operandOf(path: readonly Step[], item: unknown, work: Work): unknown {
+  const found = walk(path, [item], work);
   if (found.length > 1) throw new FollowError('can only compare one element at a time');
   return found[0];
 }

@@ -16,9 +16,9 @@ import { Http2Exchange } from './http2-exchange.ts';
 import type { Http2Implementation, Http2Server } from './http2-server.ts';
 import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
 import { OwnHttp2Server } from './own-http2-server.ts';
+import { PendingHandshakes } from './pending-handshakes.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
-import { SilentConnections } from './silent-connections.ts';
 
 /** PEM texts of a certificate and its key. */
 export interface ServingCertificate {
@@ -58,7 +58,7 @@ export type TlsOptions = Pick<
 export interface ConnectionEvents {
   /** Called when a connection that had a request closes. */
   readonly onPeerGone?: ((peer: Peer) => void) | undefined;
-  /** Called for each failed handshake. */
+  /** Called for each connection that closes before the end of its handshake. */
   readonly onHandshakeError?: (() => void) | undefined;
 }
 
@@ -90,14 +90,14 @@ export class SecureServer {
   readonly #http1: http.Server;
   readonly #http2: Http2Server;
   readonly #sockets = new Set<tls.TLSSocket>();
-  readonly #silent: SilentConnections;
+  readonly #handshakes: PendingHandshakes;
   readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
   constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs, deadlines = connectionDeadlines } = options;
-    this.#silent = new SilentConnections((socket) => this.#tls.emit('connection', socket), deadlines.handshakeMs, onHandshakeError);
+    this.#handshakes = new PendingHandshakes((socket) => this.#tls.emit('connection', socket), deadlines.handshakeMs, onHandshakeError);
     const peers = new WeakMap<tls.TLSSocket, Peer>();
     const peerOf = (socket: tls.TLSSocket): Peer => peers.get(socket) as Peer;
 
@@ -155,17 +155,14 @@ export class SecureServer {
         requestCert: options.clientCa !== undefined,
         rejectUnauthorized: false,
         ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
-        handshakeTimeout: deadlines.handshakeMs,
       },
       (socket) => {
         this.#sockets.add(socket);
         socket.on('error', () => socket.destroy());
         socket.on('close', () => this.#sockets.delete(socket));
         const peer = readPeer(socket);
-        if (!peer) {
-          onHandshakeError?.();
-          return void socket.destroy();
-        }
+        if (!peer) return void socket.destroy();
+        this.#handshakes.finish(tcpSocketOf(socket));
         peers.set(socket, peer);
         if (onPeerGone) socket.once('close', () => onPeerGone(peer));
         socket.setNoDelay(true);
@@ -176,15 +173,11 @@ export class SecureServer {
         }
       },
     );
-    this.#tls.on('tlsClientError', (_error, socket) => {
-      // After a handshake timeout the socket is still open.
-      socket.destroy();
-      onHandshakeError?.();
-    });
+    this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
     this.#deadlineTimer = setInterval(
       () => {
         const now = performance.now();
-        this.#silent.checkDeadlines(now);
+        this.#handshakes.checkDeadlines(now);
         this.#http2.checkDeadlines(now);
         for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
       },
@@ -209,7 +202,7 @@ export class SecureServer {
   }
 
   async #addListener(port: number, host: string): Promise<AddressInfo> {
-    const listener = createServer((socket) => this.#silent.add(socket));
+    const listener = createServer((socket) => this.#handshakes.add(socket));
     listener.listen({ port, host, backlog: 4096, reusePort: listeners > 1 || this.#sharesPort });
     await once(listener, 'listening');
     this.#listeners.push(listener);
@@ -244,7 +237,7 @@ export class SecureServer {
   /** Destroys all open connections. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
-    this.#silent.destroy();
+    this.#handshakes.destroy();
     this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
     clearInterval(this.#deadlineTimer);
@@ -295,6 +288,11 @@ function readPeer(socket: tls.TLSSocket): Peer | undefined {
     if (error instanceof DerError) return undefined;
     throw error;
   }
+}
+
+/** Returns the TCP connection below a TLS connection, for which Node has only an internal property. */
+function tcpSocketOf(socket: tls.TLSSocket): Socket {
+  return (socket as tls.TLSSocket & { readonly _parent: Socket })._parent;
 }
 
 /**
