@@ -202,7 +202,10 @@ issue('13766: a crash under load neither loses nor repeats acknowledged writes',
     const increment = async (): Promise<void> => {
       while (!isOver) {
         const read = await kubenest.fetch(counter).catch(() => undefined);
-        if (read?.status !== 200) continue;
+        if (read?.status !== 200) {
+          await sleep(20);
+          continue;
+        }
         const { metadata, data } = read.body as Shown;
         const body = { metadata, data: { count: String(Number(data!['count']) + 1) } };
         const answer = await kubenest.fetch(counter, { method: 'PUT', body }).catch(() => undefined);

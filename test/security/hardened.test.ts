@@ -72,6 +72,7 @@ async function end(): Promise<void> {
   if (server.exitCode !== null) return;
   server.kill('SIGTERM');
   await once(server, 'exit');
+  for (const agent of agents.values()) agent.destroy();
 }
 
 /** Returns a key pair that the server generated. */
@@ -84,8 +85,13 @@ async function user(commonName: string, ...organizations: string[]): Promise<Cre
   return { pair: await authority.issue({ commonName, organizations, usages: ['client'] }) };
 }
 
+/** Connections by certificate, since most of the time of a new one is its handshake. */
+const agents = new Map<KeyPair | undefined, Agent>();
+
 async function call(as: Credentials, method: string, path: string, object?: object, accept = 'application/json'): Promise<Answer> {
-  const agent = new Agent({ ca: authority.pair.cert, ...(as && 'pair' in as ? as.pair : {}) });
+  const pair = as && 'pair' in as ? as.pair : undefined;
+  const agent = agents.get(pair) ?? new Agent({ ca: authority.pair.cert, keepAlive: true, maxSockets: 16, ...pair });
+  agents.set(pair, agent);
   const headers = {
     accept,
     'content-type': 'application/json',
@@ -99,7 +105,7 @@ async function call(as: Credentials, method: string, path: string, object?: obje
     response.on('end', () => done({ status: response.statusCode ?? 0, text, body: parsed(text) }));
   });
   asked.on('error', reject).end(object && JSON.stringify(object));
-  return promise.finally(() => agent.destroy());
+  return promise;
 }
 
 function parsed(text: string): Answer['body'] {
