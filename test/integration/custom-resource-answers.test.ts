@@ -65,6 +65,20 @@ describe('a request for a custom resource', () => {
   });
 });
 
+describe('a deprecated version without subresources', () => {
+  const old = kind({ type: 'object' }, { deprecated: true, deprecationWarning: 'old one' });
+  beforeAll(() => define(old));
+  it.each([
+    ['an unknown subresource', 'GET', '/a/status', 404],
+    ['an unsupported verb', 'POST', '/a/scale', 404],
+    ['a missing name', 'PUT', '', 400],
+    ['a list', 'GET', '', 200],
+  ])('warns of %s', async (_, method, path, code) => {
+    const answer = await call(`${old.path()}${path}`, { method, ...(method !== 'GET' && { body: {} }) });
+    expect([answer.code, answer.warnings]).toEqual([code, '299 - "old one"']);
+  });
+});
+
 describe('the managed fields of a custom resource', () => {
   const listed = kind(
     {
