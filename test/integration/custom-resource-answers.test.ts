@@ -65,6 +65,69 @@ describe('a request for a custom resource', () => {
   });
 });
 
+describe('a deprecated version without subresources', () => {
+  const old = kind({ type: 'object' }, { deprecated: true, deprecationWarning: 'old one' });
+  beforeAll(() => define(old));
+  it.each([
+    ['an unknown subresource', 'GET', '/a/status', 404],
+    ['an unsupported verb', 'POST', '/a/scale', 404],
+    ['a missing name', 'PUT', '', 400],
+    ['a list', 'GET', '', 200],
+  ])('warns of %s', async (_, method, path, code) => {
+    const answer = await call(`${old.path()}${path}`, { method, ...(method !== 'GET' && { body: {} }) });
+    expect([answer.code, answer.warnings]).toEqual([code, '299 - "old one"']);
+  });
+});
+
+describe('the managed fields of a custom resource', () => {
+  const listed = kind(
+    {
+      type: 'object',
+      properties: {
+        replicas: { type: 'integer' },
+        lists: {
+          type: 'array',
+          'x-kubernetes-list-type': 'set',
+          items: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'atomic' },
+        },
+      },
+    },
+    { subresources: { status: {} } },
+  );
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const patch = async (path: string, body: Json) =>
+    (await call(path, { method: 'PATCH', headers: merge, body })).body as { metadata: { managedFields?: unknown } };
+  beforeAll(async () => {
+    await define(listed);
+    await call(listed.path(), { body: widget(listed, 'a', { spec: { replicas: 2 } }) });
+  });
+
+  it('are not reset by an empty list, unlike those of a built-in resource', async () => {
+    const { metadata } = await patch(`${listed.path()}/a?dryRun=All`, { metadata: { managedFields: [] } });
+    expect(metadata.managedFields).toHaveLength(1);
+    expect((await patch(`${listed.path()}/a?dryRun=All`, { metadata: { managedFields: [{}] } })).metadata.managedFields).toBeUndefined();
+  });
+
+  it.each<[string, Json]>([
+    ['another kind', { kind: 'Other' }],
+    ['a mistyped spec', { spec: { replicas: 'x' } }],
+  ])('are lost by an update of the status with %s', async (_, body) => {
+    expect((await patch(`${listed.path()}/a/status?dryRun=All`, body)).metadata.managedFields).toBeUndefined();
+    expect((await patch(`${listed.path()}/a/status?dryRun=All`, {})).metadata.managedFields).toHaveLength(1);
+  });
+
+  it('cannot be made for an untracked object that its type does not allow', async () => {
+    const body = widget(listed, 'l', { spec: { lists: [['a'], ['b']] } });
+    await call(listed.path(), { body });
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const answer = await call(`${listed.path()}/l?fieldManager=m`, { method: 'PATCH', headers, body: widget(listed, 'l') });
+    expect([answer.code, answer.body['message']]).toEqual([
+      500,
+      `failed to create manager for existing fields: failed to convert new object (default/l; ${listed.group}/v1, Kind=Widget) to smd typed: .spec.lists: element 0: not supported: associative list with lists as elements`,
+    ]);
+  });
+});
+
 describe('an applied configuration', () => {
   const formatted = kind({
     type: 'object',

@@ -226,6 +226,42 @@ it('the quality of service is that of the remaining fields', async () => {
   expect(made.status.qosClass).toBe('BestEffort');
 });
 
+it('service names of DNS-1035 are required without RelaxedServiceNameValidation, and label keys are not merged into spread constraints', async () => {
+  await using cluster = await startTestCluster({
+    flags: ['--feature-gates=RelaxedServiceNameValidation=false,MatchLabelKeysInPodTopologySpreadSelectorMerge=false'],
+  });
+  const message = async (path: string, body: object): Promise<string | undefined> => {
+    const response = await cluster.fetch(`${path}?dryRun=All`, { body });
+    return ((await response.json()) as { message?: string }).message;
+  };
+  expect(await message('/api/v1/namespaces/default/services', { metadata: { name: '1a' }, spec: { ports: [{ port: 80 }] } })).toMatch(
+    /metadata.name: Invalid value: "1a": a DNS-1035 label/,
+  );
+  const backend = { service: { name: '1a', port: { number: 80 } } };
+  expect(
+    await message('/apis/networking.k8s.io/v1/namespaces/default/ingresses', {
+      metadata: { name: 'a' },
+      spec: { defaultBackend: backend },
+    }),
+  ).toMatch(/spec.defaultBackend.service.name: Invalid value: "1a": a DNS-1035 label/);
+  const { path, spec } = pod('', { topologySpreadConstraints: [{ ...spread, matchLabelKeys: ['q'] }] }, {}, {});
+  const body = { metadata: { name: 'a', labels: { q: 'r' } }, spec };
+  const made = (await (await cluster.fetch(`${path}?dryRun=All`, { body })).json()) as { spec: { topologySpreadConstraints: object[] } };
+  expect(made.spec.topologySpreadConstraints).toEqual([{ ...spread, matchLabelKeys: ['q'] }]);
+});
+
+it.each([
+  ['', 'gzip'],
+  ['APIResponseCompression=false', null],
+])('compression of long responses with --feature-gates=%s: %s', async (gates, encoding) => {
+  await using cluster = await startTestCluster({ flags: [`--feature-gates=${gates}`] });
+  const body = { metadata: { name: 'a' }, data: { a: 'x'.repeat(200_000) } };
+  const path = '/api/v1/namespaces/default/configmaps';
+  expect((await cluster.fetch(path, { body })).status).toBe(201);
+  const response = await cluster.fetch(path, { headers: { 'accept-encoding': 'gzip' } });
+  expect(response.headers.get('content-encoding')).toBe(encoding);
+});
+
 interface Step {
   readonly name: string;
   readonly path: string;

@@ -59,6 +59,7 @@ describe('odd requests', () => {
       [`${core}/secrets`, { metadata: { name: 'typed' } }],
       [`${core}/replicationcontrollers`, controller],
       [`${core}/events`, event],
+      [`${core}/pods`, { metadata: { name: 'odd' }, spec: { containers: [{ name: 'c', image: 'i' }] } }],
       [`${apps}/statefulsets`, statefulSet],
       [`${apps}/daemonsets`, daemonSet],
     ] as const)
@@ -115,6 +116,59 @@ describe('odd requests', () => {
         `only the following media types are accepted: ${mediaTypes}`,
       ],
     ),
+    ...['text/*', 'image/png'].map(
+      (accept): Row => [
+        `a log as ${accept}`,
+        `${core}/pods/odd/log`,
+        { headers: { accept } },
+        406,
+        `406: Not Acceptable\n\nAvailable representations: text/plain, ${mediaTypes}`,
+      ],
+    ),
+    ...[as('Table'), { accept: 'text/plain' }].map(
+      (headers): Row => [
+        `a log as ${headers.accept}`,
+        `${core}/pods/odd/log`,
+        { headers },
+        406,
+        `only the following media types are accepted: ${mediaTypes}`,
+      ],
+    ),
+    [
+      'the metadata of a log',
+      `${core}/pods/odd/log`,
+      { headers: as('PartialObjectMetadata') },
+      500,
+      'object does not implement the Object interfaces',
+    ],
+    [
+      'the keys of service account tokens as JSON',
+      '/openid/v1/jwks',
+      { headers: { accept: 'application/json' } },
+      406,
+      '406: Not Acceptable\n\nAvailable representations: application/jwk-set+json',
+    ],
+    [
+      'a deletion with an empty protobuf body',
+      `${core}/configmaps/odd`,
+      { method: 'DELETE', headers: type('application/vnd.kubernetes.protobuf'), body: Buffer.from('k8s\0') },
+      400,
+      'empty body',
+    ],
+    [
+      'the deletion of a system priority class',
+      '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical',
+      { method: 'DELETE' },
+      403,
+      'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted',
+    ],
+    [
+      'several mistyped fields of a strategic merge patch, in the order of their declaration',
+      `${core}/replicationcontrollers/odd`,
+      { method: 'PATCH', headers: strategic, body: { spec: { template: { spec: { hostNetwork: 'y' } }, replicas: 'z' } } },
+      422,
+      ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:z template:map[spec:map[hostNetwork:y]]]]": unrecognized type: int32',
+    ],
     [
       'a list as the metadata of an object',
       `${core}/configmaps`,

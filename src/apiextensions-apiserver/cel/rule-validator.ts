@@ -1,7 +1,6 @@
 import { timed } from '#apiserver/cel/cel-durations';
 import { getOwn, isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
-import { deepEqual } from '#apimachinery/runtime/equality';
-import { type Correlation, oldItems, oldProperty } from '#apimachinery/structural/correlation';
+import { type Correlation, equalsOld, oldItems, oldProperty } from '#apimachinery/structural/correlation';
 import { schemaHas, type ValidationRule } from '#apimachinery/structural/json-schema-props';
 import type { Structural } from '#apimachinery/structural/structural';
 import {
@@ -46,7 +45,7 @@ const none: Ratcheting = { current: undefined, nearest: undefined };
 /** True if the value is unchanged, so that its errors are ratcheted. */
 function isUnchanged({ current, nearest }: Ratcheting): boolean {
   const correlation = current ?? nearest;
-  return correlation !== undefined && deepEqual(correlation.value, correlation.old);
+  return equalsOld(correlation?.value, correlation);
 }
 
 function within(ratcheting: Ratcheting, value: unknown, find: (correlation: Correlation) => Correlation | undefined): Ratcheting {

@@ -114,6 +114,8 @@ export class CustomVersion {
     const embedded: string[] = [];
     coerceEmbeddedResources(document, this.structural, { ...coercion, unknownFields: unknown && embedded });
     for (const path of embedded.sort()) unknown?.push(path);
+    // An empty list requests a reset only in typed metadata. Upstream's unstructured metadata omits it.
+    if (metadata?.managedFields?.length === 0) delete metadata.managedFields;
     if (metadata) document['metadata'] = metadata;
   }
 }

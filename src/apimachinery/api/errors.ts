@@ -67,8 +67,10 @@ export function newNotFound(resource: GroupResource, name: string): StatusError 
   return failure(404, 'NotFound', `${groupResourceString(resource)} ${quote(name)} not found`, resourceDetails(resource, name));
 }
 
-export function newAlreadyExists(resource: GroupResource, name: string): StatusError {
-  return failure(409, 'AlreadyExists', `${groupResourceString(resource)} ${quote(name)} already exists`, resourceDetails(resource, name));
+/** `circumstance` precedes the message. */
+export function newAlreadyExists(resource: GroupResource, name: string, circumstance = ''): StatusError {
+  const message = `${circumstance}${groupResourceString(resource)} ${quote(name)} already exists`;
+  return failure(409, 'AlreadyExists', message, resourceDetails(resource, name));
 }
 
 export function newGenerateNameConflict(resource: GroupResource, name: string, retryAfterSeconds: number): StatusError {

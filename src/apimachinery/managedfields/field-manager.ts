@@ -29,6 +29,7 @@ import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { withAlwaysFields } from './always-fields.ts';
 import type { Comparison, Skip } from './compare.ts';
+import type { Shape } from './shape.ts';
 import { TypedError } from './typed-value.ts';
 import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
@@ -149,6 +150,7 @@ class DefaultFieldManager implements FieldManager {
       const before = yield* this.#managersOf(live, next);
       // An object that is not tracked yet is tracked from its first apply on.
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
+      yield* this.#checkUndecoded(live, next);
       const comparison = isLarge ? yield* this.#updater.compareSteps(live, next) : this.#updater.compare(live, next);
       yield;
       const owners = yield* this.#updater.ownersAfter(comparison, live, next, before);
@@ -161,6 +163,23 @@ class DefaultFieldManager implements FieldManager {
         return withManagedFields(next, undefined);
       throw error;
     }
+  }
+
+  /**
+   * Throws TypedError for an object that upstream cannot compare, although its compared fields have no fault: one of another kind, or
+   * with a mistyped field that the endpoint resets. Only custom resources are not typed when they are decoded.
+   */
+  *#checkUndecoded(live: KubeObject | undefined, next: KubeObject): Steps<void> {
+    const { unfit, kind, resetFields } = this.options;
+    if (unfit === undefined) return;
+    if (next.kind !== kind) throw new TypedError(`no corresponding type for ${formatKind(next.apiVersion, next.kind)}`);
+    const isChanged = ([element = '']: readonly string[]): boolean => {
+      const name = element.slice(2) as keyof KubeObject;
+      return next[name] !== undefined && !deepEqual(next[name], live?.[name]);
+    };
+    if (![...(resetFields ?? [])].some(isChanged)) return;
+    const problem = yield* problemOf(this.#updater.shape, next);
+    if (problem) throw problem;
   }
 
   /** Returns the owners after the manager has taken the fields that it changed; the same array if it changed none. */
@@ -317,9 +336,18 @@ class DefaultFieldManager implements FieldManager {
   /** Returns the owner of an object that was not tracked before its first apply. */
   *#ownersBefore(untracked: KubeObject, isLarge: boolean): Steps<readonly Manager[]> {
     const updater = this.#updater;
-    const all = isLarge ? yield* updater.compareSteps(undefined, untracked) : updater.compare(undefined, untracked);
-    yield;
-    return yield* this.#claim(all, [], beforeFirstApply);
+    try {
+      const all = isLarge ? yield* updater.compareSteps(undefined, untracked) : updater.compare(undefined, untracked);
+      yield;
+      return yield* this.#claim(all, [], beforeFirstApply);
+    } catch (error) {
+      if (!(error instanceof TypedError)) throw error;
+      const cause = (yield* problemOf(updater.shape, untracked)) ?? error;
+      throw new Error(
+        `failed to create manager for existing fields: failed to convert new object (${describe(untracked)}) to smd typed: ${cause.message}`,
+        { cause },
+      );
+    }
   }
 
   #conversionProblem({ message }: DecodeError): string {
@@ -342,6 +370,17 @@ class DefaultFieldManager implements FieldManager {
         cause,
       });
     }
+  }
+}
+
+/** Returns the error of an object that its type does not allow, with the place of the error; undefined if validation finds none. */
+function* problemOf(shape: Shape, object: KubeObject): Steps<TypedError | undefined> {
+  try {
+    yield* validateSteps(shape, object);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypedError) return error;
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 /** URLs with the parsing of Go's package net/url, whose messages validation and CEL return. */
 import { parseIPSloppy } from '../validation/ip.ts';
+import { parseAddrProblem } from './netip.ts';
 import { quote } from './quote.ts';
 
 /** The parts of a URL, as written. */
@@ -128,7 +129,7 @@ function checkLiteral(host: string): void {
   checkHostEscapes(address);
   if (zone >= 0) checkEscapes(name.slice(zone));
   const parsed = parseIPSloppy(address);
-  if (!parsed) throw new Wrong(`invalid host: ParseAddr(${quote(name)}): unable to parse IP`);
+  if (!parsed) throw new Wrong(`invalid host: ${parseAddrProblem(name)}`);
   if (!address.includes(':')) throw new Wrong('invalid IP-literal');
 }
 

@@ -1,4 +1,5 @@
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
+import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json/json.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 
@@ -28,4 +29,23 @@ export function oldItems({ old, shape }: Correlation): ((item: unknown) => Corre
     const found = isJsonObject(item) ? byKey.get(keyOf(item)) : undefined;
     return found && { old: found, shape: items };
   };
+}
+
+/**
+ * True if the value is unchanged. Items of map lists may be in another order, and a value that the schema does not describe counts as
+ * changed. Upstream: CachedDeepEqual in apiserver/pkg/cel/common/equality.go.
+ */
+export function equalsOld(value: unknown, correlation: Correlation | undefined): boolean {
+  if (!correlation) return false;
+  const { old } = correlation;
+  if (Array.isArray(value) && Array.isArray(old)) {
+    const find = oldItems(correlation);
+    if (!find) return deepEqual(value, old);
+    return value.length === old.length && value.every((item) => equalsOld(item, find(item)));
+  }
+  if (isJsonObject(value) && isJsonObject(old)) {
+    const names = Object.keys(value);
+    return names.length === Object.keys(old).length && names.every((name) => equalsOld(value[name], oldProperty(correlation, name)));
+  }
+  return deepEqual(value, old);
 }

@@ -114,9 +114,11 @@ describe('SchemaValidator', () => {
           type: 'array',
           'x-kubernetes-list-type': 'map',
           'x-kubernetes-list-map-keys': ['k'],
+          maxItems: 2,
           items: { type: 'object', properties: { k: { type: 'string' }, size: { type: 'integer', minimum: 1 } } },
         },
         plain: { type: 'array', items: { type: 'integer', minimum: 1 } },
+        open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, required: ['k'] },
       },
     };
     const cases: [string, unknown, unknown, string[]][] = [
@@ -134,6 +136,19 @@ describe('SchemaValidator', () => {
         [],
       ],
       ['rejects new invalid items of maps', { list: [{ k: 'b', size: 0 }] }, { list: [{ k: 'a', size: 0 }] }, ['list[0].size']],
+      [
+        'accepts items of maps in another order',
+        { list: [{ k: 'c' }, { k: 'b' }, { k: 'a' }] },
+        { list: [{ k: 'a' }, { k: 'b' }, { k: 'c' }] },
+        [],
+      ],
+      [
+        'rejects too many changed items of maps',
+        { list: [{ k: 'c' }, { k: 'b' }, { k: 'd' }] },
+        { list: [{ k: 'a' }, { k: 'b' }, { k: 'c' }] },
+        ['list'],
+      ],
+      ['rejects unchanged values that the schema does not describe', { open: { x: 1 } }, { open: { x: 1 } }, ['open.k']],
       ['ratchets atomic lists as a whole', { plain: [0, 1] }, { plain: [0] }, ['plain[0]']],
     ];
     it.each(cases)('%s', (_, value, old, fields) => {

@@ -7,7 +7,7 @@ import { compileRegexp, type Regexp } from '../runtime/regexp.ts';
 import type { FieldError, Path } from '../validation/field.ts';
 import { checkEach } from '../validation/pausing.ts';
 import { keysOf, presentKeys } from '../runtime/wide-objects.ts';
-import { type Correlation, oldItems, oldProperty } from './correlation.ts';
+import { type Correlation, equalsOld, oldItems, oldProperty } from './correlation.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
 import {
   additionalPropertiesSchema,
@@ -105,7 +105,7 @@ export class SchemaValidator {
   #ratchet(value: unknown, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
     const { mark } = result;
     this.#validate(value, path, correlation, result);
-    if (correlation && result.mark > mark && deepEqual(value, correlation.old)) result.dropSince(mark);
+    if (result.mark > mark && equalsOld(value, correlation)) result.dropSince(mark);
   }
 
   #validate(value: unknown, path: string, correlation: Correlation | undefined, result: ValidationResult): void {

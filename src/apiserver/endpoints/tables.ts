@@ -9,6 +9,7 @@ const withoutTable: ReadonlySet<string> = new Set([
   '/pods/binding',
   '/pods/ephemeralcontainers',
   '/pods/eviction',
+  '/pods/log',
   '/pods/resize',
   '/serviceaccounts/token',
   'apiextensions.k8s.io/customresourcedefinitions/status',

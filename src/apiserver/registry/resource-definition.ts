@@ -57,10 +57,12 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
   /** Returns warnings about the options of a DELETE of an object or a collection. */
   warningsOnDelete?(options: DeleteOptions): string[];
+  /** Returns the reason why an object may not be deleted by its name; collections are deleted without a check. */
+  refuseDeletion?(name: string): string | undefined;
   /** Returns the errors of a name; `prefix` is true for a generateName. Default: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
-  /** Returns `validateName` for kinds whose name depends on the spec (APIServices). */
-  nameRules?(object: T): ValidateNameFunc;
+  /** Returns `validateName` for kinds whose name depends on the spec (APIServices) or on feature gates (Services). */
+  nameRules?(object: T, server: ServerTraits): ValidateNameFunc;
   /**
    * Metadata checks that only the generic registry performs because the kind's validation omits them: `all` (metadata errors
    * of a new object are reported only if everything else is valid), or immutability on `update`. With `create`, the kind's own

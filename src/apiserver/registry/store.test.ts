@@ -81,6 +81,14 @@ describe('create', () => {
     await expect(store.create(request(), thing('blue'))).rejects.toThrow('things.things.example.com "a" already exists');
   });
 
+  it.each([false, true])('reports that the existing object is being deleted; dry run: %s', async (dryRun) => {
+    const { store, request } = await storeOf();
+    await store.create(request(), thing('red', { name: 'a', finalizers: ['x.example.com/y'] }));
+    await store.delete(request(), 'a', {});
+    const again = store.create(request({ dryRun }), thing('blue'));
+    await expect(again).rejects.toThrow('object is being deleted: things.things.example.com "a" already exists');
+  });
+
   it('tries another generated name if one exists', async () => {
     const { store, storage, request } = await storeOf();
     const create = storage.create.bind(storage);

@@ -9,6 +9,7 @@ import {
   newInvalid,
   newNotFound,
   newTimeoutError,
+  type StatusError,
 } from '#apimachinery/api/errors';
 import { type DeleteOptions, type GroupKind, type GroupResource, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
@@ -188,7 +189,7 @@ export class Store {
         const identity = this.#identity(request, name, uid);
         checkIdentity(object, identity, this.onRefusal);
         if (request.dryRun) {
-          if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, name);
+          if (await this.cacher.get(key, '')) throw await this.#alreadyExists(key, name);
           const bytes = await this.encoding.encodeAt(pace, object);
           return { object, bytes: await this.#asStored(bytes), created: true };
         }
@@ -211,7 +212,7 @@ export class Store {
         return { object, bytes: record.value, created: true };
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
-        if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
+        if (!generate) throw await this.#alreadyExists(error.key, metadata.name ?? '');
         if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
         delete metadata.name;
         // Some stores encode an object before they find out that its key exists.
@@ -220,6 +221,13 @@ export class Store {
         if (finish) await finish(stored);
       }
     }
+  }
+
+  /** Returns the error of a create with the key of an existing object. Upstream: Create of generic/registry/store.go. */
+  async #alreadyExists(key: string, name: string): Promise<StatusError> {
+    const existing = await this.cacher.get(key, '');
+    const isBeingDeleted = existing?.object.metadata.deletionTimestamp !== undefined;
+    return newAlreadyExists(this.groupResource, name, isBeingDeleted ? 'object is being deleted: ' : '');
   }
 
   /**

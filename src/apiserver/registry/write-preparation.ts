@@ -69,7 +69,10 @@ export class WritePreparation {
       ofMeta: [
         ...validateObjectMeta(
           metadata,
-          { namespaced: this.definition.namespaced, nameFn: strategy.nameRules?.(object) ?? strategy.validateName ?? nameIsDNSSubdomain },
+          {
+            namespaced: this.definition.namespaced,
+            nameFn: strategy.nameRules?.(object, request) ?? strategy.validateName ?? nameIsDNSSubdomain,
+          },
           fieldPath('metadata'),
         ),
         ...this.#finalizerErrors(object, strategy),

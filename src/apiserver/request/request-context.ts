@@ -72,6 +72,8 @@ export class RequestContext {
    * not reached.
    */
   readonly marks: number[];
+  /** False if no response may be compressed. */
+  compresses: boolean;
   /** Metric labels, set by the endpoint; undefined: the request reached no measured endpoint. */
   measured: MeasuredEndpoint | undefined;
   /** HTTP status of the response; 0 before the response. */
@@ -108,6 +110,7 @@ export class RequestContext {
     this.deadline = 0;
     this.longRunning = false;
     this.marks = [0, 0, 0, 0, 0, 0];
+    this.compresses = true;
     this.measured = undefined;
     this.status = 0;
     this.requestBytes = -1;

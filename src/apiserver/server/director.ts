@@ -2,6 +2,7 @@ import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailabl
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/request/request-context';
+import type { Deprecation } from '#apiserver/registry/deprecation';
 import type { RequestInfo } from '#apiserver/request/request-info';
 import type { DelegationTarget } from './delegation.ts';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
@@ -93,6 +94,8 @@ export class Director {
     const installed = endpoints?.get(endpointName(context));
     if (!installed || !fitsDynamicScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler = installed.verbs.get(info.verb);
+    // Upstream warns before it looks for the verb; a repeated warning is sent once.
+    warnIfDeprecated(context, installed.endpoint.definition);
     if (handler && info.name === '' && (info.verb === 'update' || info.verb === 'patch'))
       return respondError(context, newBadRequest('name must be provided'));
     if (handler) return handle(context, installed, handler);
@@ -119,8 +122,10 @@ export class Director {
     if (elsewhere) return elsewhere(context);
     if (info.isResourceRequest && !this.#ownGroups.has(info.apiGroup)) {
       const parent = info.subresource === '' ? undefined : endpoints?.get(info.resource);
-      if (parent && fitsDynamicScope(context, parent))
+      if (parent && fitsDynamicScope(context, parent)) {
+        warnIfDeprecated(context, parent.endpoint.definition);
         return respondError(context, newNotFound({ group: info.apiGroup, resource: info.resource }, info.name));
+      }
       return this.#nothingHere(context);
     }
     return respondNoRoute(context, 404);
@@ -141,19 +146,19 @@ function endpointName({ info }: RequestContext): string {
 }
 
 function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handler: EndpointHandler): void | Promise<void> {
-  const { deprecationWarning, removedRelease, custom: isCustom } = endpoint.definition;
-  if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
+  warnIfDeprecated(context, endpoint.definition);
   context.mediaTypes = endpoint.restrictions.mediaTypes;
-  context.measured = isCustom ? custom : builtIn;
+  context.measured = endpoint.definition.custom ? custom : builtIn;
   return handler(context, endpoint);
 }
 
 /**
- * Adds the deprecation warning to the response and the audit annotations. Upstream: endpoints/installer.go,
+ * Adds the warning of a deprecated version to the response and the audit annotations. Upstream: endpoints/installer.go,
  * endpoints/metrics/metrics.go.
  */
-function warnOfDeprecated(context: RequestContext, warning: string, removedRelease: string | undefined): void {
-  context.warn(warning);
+function warnIfDeprecated(context: RequestContext, { deprecationWarning, removedRelease }: Deprecation): void {
+  if (deprecationWarning === undefined) return;
+  context.warn(deprecationWarning);
   context.auditAnnotations?.set('k8s.io/deprecated', 'true');
   if (removedRelease !== undefined) context.auditAnnotations?.set('k8s.io/removed-release', removedRelease);
 }

@@ -60,6 +60,8 @@ export interface GenericServerOptions {
   readonly goawayChance: number;
   /** Feature gate ConstrainedImpersonation. */
   readonly constrainsImpersonation: boolean;
+  /** Feature gate APIResponseCompression. */
+  readonly compressesResponses: boolean;
   readonly requestTimeoutMs: number;
   /** Grace period during which /livez treats post-start hooks as finished. */
   readonly livezGraceMs: number;
@@ -182,6 +184,7 @@ export class GenericServer {
     // As Go's server: plain text without a line end.
     if (path === undefined) return respondBytes(context, 400, 'text/plain; charset=utf-8', Buffer.from('400 Bad Request'));
     context.user = user;
+    context.compresses = this.options.compressesResponses;
     this.options.traces.begin(context);
     void this.#serve(context);
     if (context.longRunning && context.info.verb === 'watch' && !exchange.closed) {

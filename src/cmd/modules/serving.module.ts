@@ -172,6 +172,7 @@ function newServer(
     shutdown,
     hstsDirectives: requests.hstsDirectives,
     goawayChance: requests.goawayChance,
+    compressesResponses: features.enabled('APIResponseCompression'),
     constrainsImpersonation: features.enabled('ConstrainedImpersonation'),
     requestTimeoutMs: requests.timeoutMs,
     livezGraceMs,

@@ -1,18 +1,14 @@
 /** Gates of kube-apiserver that behave as at their default here, whatever their value. The server logs a warning for them. */
 export const inertGates: ReadonlySet<string> = new Set([
-  'APIResponseCompression',
   'DRANodeAllocatableResources',
   'DRAResourcePoolStatus',
   'DRAWorkloadResourceClaims',
   'ExtendWebSocketsToKubelet',
-  'ImageVolumeWithDigest',
   'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
-  'MatchLabelKeysInPodTopologySpreadSelectorMerge',
   'NativeHistograms',
   'OpenAPIEnums',
   'PortForwardWebsockets',
-  'RelaxedServiceNameValidation',
   'RemoteRequestHeaderUID',
   'RestartAllContainersOnContainerExits',
   'ServiceCIDRStatusFieldWiping',

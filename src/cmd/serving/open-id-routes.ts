@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
+import { checkRoute } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
 import type { Handler } from '#apiserver/request/request-context';
@@ -33,6 +34,7 @@ export function installOpenIdRoutes(
   const serve =
     (contentType: string, document: keyof OpenIdMetadata): Handler =>
     (context) => {
+      checkRoute(context.header('accept'), [contentType]);
       const { headers } = context;
       const present = headers.indexOf('Cache-Control');
       if (present >= 0) headers.splice(present, 2);

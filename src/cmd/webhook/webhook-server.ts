@@ -157,6 +157,7 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
     shutdown: { shutdownDelayMs: config.shutdownDelayMs, sendRetryAfter: false, watchGraceMs: 0, drainMs },
     hstsDirectives: [],
     goawayChance: 0,
+    compressesResponses: true,
     constrainsImpersonation: true,
     requestTimeoutMs,
     livezGraceMs: 0,

@@ -43,6 +43,11 @@ export function isProtobuf(bytes: Buffer): boolean {
   return bytes.length >= magic.length && bytes.compare(magic, 0, magic.length, 0, magic.length) === 0;
 }
 
+/** True if nothing follows the prefix. */
+export function hasEmptyBody(bytes: Buffer): boolean {
+  return bytes.length === magic.length && isProtobuf(bytes);
+}
+
 /** Returns kind and apiVersion of the envelope; empty if absent. Throws DecodeError. */
 export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string } {
   const { apiVersion, kind } = openEnvelope(bytes);

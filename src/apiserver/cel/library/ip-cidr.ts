@@ -1,4 +1,5 @@
 /** IP addresses and networks. Upstream: apiserver/pkg/cel/{ip,cidr}.go, pkg/cel/library/{ip,cidr}.go, Go's net/netip. */
+import { parseAddrProblem } from '#apimachinery/runtime/netip';
 import { quote } from '#apimachinery/runtime/quote';
 import { formatIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
@@ -59,36 +60,11 @@ class Network implements CelObject {
   }
 }
 
-/** Returns netip.ParseAddr's reason why an address is invalid. */
-function whyNoAddress(text: string): string {
-  if (!/[.:%]/.test(text)) return 'unable to parse IP';
-  if (text.includes(':'))
-    return text.includes('%') && text.indexOf('%') === text.length - 1 ? 'zone must be a non-empty string' : whyNoIPv6(text);
-  const fields = text.split('.');
-  for (const field of fields) {
-    const wrong = /[^0-9]/.exec(field);
-    if (wrong) return `unexpected character (at ${quote(text.slice(text.indexOf(field) + wrong.index))})`;
-    if (field === '') return 'IPv4 field must have at least one digit';
-    if (field.length > 1 && field.startsWith('0')) return 'IPv4 field has octet with leading zero';
-    if (Number(field) > 255) return 'IPv4 field has value >255';
-  }
-  return fields.length < 4 ? 'IPv4 address too short' : 'IPv4 address too long';
-}
-
-function whyNoIPv6(text: string): string {
-  const wrong = /[^0-9a-fA-F:.]/.exec(text);
-  if (wrong) return `unexpected character, want colon (at ${quote(text.slice(wrong.index))})`;
-  if (text.split('::').length > 2) return `multiple :: in address (at ${quote(text.slice(text.lastIndexOf('::') + 1))})`;
-  const long = /[0-9a-fA-F]{5,}/.exec(text);
-  if (long) return `each group must have 4 or less digits (at ${quote(text.slice(long.index))})`;
-  return text.includes('::') ? 'the :: must expand to at least one field of zeros' : 'address string too short';
-}
-
 /** Parses an address; returns the error of netip.ParseAddr if it is invalid. The caller handles IPv4-mapped IPv6 addresses. */
 function parseAddress(text: string): { ip: Ip; mapped: boolean } | string {
   const percent = text.indexOf('%');
   const parsed = parseIPSloppy(percent < 0 ? text : text.slice(0, percent));
-  if (!parsed || parsed.leadingZeros || (percent >= 0 && !text.includes(':'))) return `ParseAddr(${quote(text)}): ${whyNoAddress(text)}`;
+  if (!parsed || parsed.leadingZeros || (percent >= 0 && !text.includes(':'))) return parseAddrProblem(text);
   return { ip: new Ip(parsed.bytes), mapped: parsed.mapped };
 }
 

@@ -1,4 +1,5 @@
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
+import { newForbidden } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
@@ -27,6 +28,8 @@ export class DeleteHandler {
     if (isUnsafeDeletion(options)) return deleteUnreadable(context, endpoint, negotiated, this.authorizer);
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const request = newDeleteRequest(context, endpoint, options);
+    const refusal = endpoint.definition.strategy.refuseDeletion?.(context.info.name);
+    if (refusal !== undefined) throw newForbidden(endpoint.store.groupResource, context.info.name, refusal);
     context.span?.event('About to delete object from database');
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
     context.span?.event('Object deleted from database');

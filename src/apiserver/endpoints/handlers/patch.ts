@@ -32,6 +32,7 @@ import {
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { paceOf } from '#apimachinery/runtime/pace';
+import type { Type } from '#apimachinery/runtime/schema';
 import { needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -167,6 +168,17 @@ function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): 
   }
 }
 
+/** Returns the value with the fields of structs in the order of their declarations, in which upstream's converter reads them. */
+function inTypeOrder(type: Type, value: unknown): unknown {
+  if (type.kind === 'list' && Array.isArray(value)) return value.map((item) => inTypeOrder(type.items, item));
+  if (!isJsonObject(value)) return value;
+  if (type.kind === 'map') return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inTypeOrder(type.values, item)]));
+  if (type.kind !== 'struct') return value;
+  const declared = [...type.fields].filter(([name]) => Object.hasOwn(value, name));
+  const others = Object.entries(value).filter(([name]) => !type.fields.has(name));
+  return Object.fromEntries([...declared.map(([name, field]) => [name, inTypeOrder(field.type, value[name])] as const), ...others]);
+}
+
 /** A JSON, merge or strategic merge patch. It is parsed once and applied for each attempt of the compare-and-swap. */
 export class Patch {
   readonly #parsed: unknown;
@@ -269,7 +281,7 @@ export class Patch {
     const { context, endpoint, type, body, options } = this;
     const again = yield* Patch.read(context, endpoint, type, body, options);
     const patched = yield* again.#apply(yield* current());
-    return again.#invalid(patched, this.type === 'application/merge-patch+json' ? yield* again.#firstProblem(patched, message) : message);
+    return again.#invalid(patched, this.type === 'application/json-patch+json' ? message : yield* again.#firstProblem(patched, message));
   }
 
   /** Returns the strict errors of the patch and its result. */
@@ -315,11 +327,18 @@ export class Patch {
     ensureNameMatches(context.info.name, { ...nameless, metadata: typeof name === 'string' && name !== context.info.name ? { name } : {} });
   }
 
-  /** Returns the first error in the order of sorted keys, in which upstream decodes a merged document. */
+  /**
+   * Returns the first error in the order in which upstream decodes a merged document: by sorted keys, after a strategic merge by the
+   * fields of the type.
+   */
   *#firstProblem(patched: unknown, message: string): Steps<string> {
+    const { endpoint } = this;
     try {
       const sorted = yield* parseJsonSteps(Buffer.from(encodePartlyRawJson(patched, sortedKeys)), undefined, 'keep');
-      yield* decodeDocument(this.endpoint, sorted.value, needsSteps(this.mostBytes));
+      if (this.#isStrategic) {
+        const ordered = inTypeOrder(endpoint.type, sorted.value);
+        yield* decodeDocument(endpoint, ordered, needsSteps(this.mostBytes), { form: 'unstructured' });
+      } else yield* decodeDocument(endpoint, sorted.value, needsSteps(this.mostBytes));
       return message;
     } catch (error) {
       if (error instanceof DecodeError) return error.message;

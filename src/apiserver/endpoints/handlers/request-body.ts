@@ -9,7 +9,7 @@ import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSte
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
-import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
+import { decodeProtobuf, decodeProtobufSteps, hasEmptyBody, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { quote } from '#apimachinery/runtime/quote';
 import { surrounded, wordedErrors } from '#apimachinery/runtime/json/strict-errors';
@@ -255,6 +255,7 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadlin
   if (!isProtobuf(bytes)) {
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
+  if (hasEmptyBody(bytes)) throw unrecognized(bytes, expected, 'empty body');
   try {
     const sent = protobufKind(bytes);
     const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);

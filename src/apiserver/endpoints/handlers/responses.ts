@@ -210,7 +210,7 @@ function lengthOf(pieces: readonly Buffer[]): number {
 }
 
 export function acceptsGzip(context: RequestContext): boolean {
-  return (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
+  return context.compresses && (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
 }
 
 /** Relays the body of another server's response with backpressure. */

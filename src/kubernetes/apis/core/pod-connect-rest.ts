@@ -10,6 +10,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { authorizationAttributes, forbiddenError } from '#apiserver/authorization/authorization.guard';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import { checkRoute, negotiate } from '#apiserver/endpoints/handlers/negotiation';
 import { proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { parseBoolean, parseInt64 } from '#apiserver/request/list-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
@@ -131,12 +132,17 @@ export class PodLogHandler {
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace, name } = context.info;
+    const accept = context.header('accept');
+    checkRoute(accept, ['text/plain', ...endpoint.restrictions.mediaTypes]);
+    const { convert } = negotiate(accept, { ...endpoint.restrictions, isRouted: false });
     const options = logOptions(context);
     const splits = endpoint.isEnabled('PodLogsQuerySplitStreams');
     const errors = validateLogOptions(options, splits);
     if (errors.length > 0) throw newInvalid({ group: '', kind: 'PodLogOptions' }, name, errors);
     const pod = await podOf(context, endpoint);
     const container = containerOf(pod, options.container);
+    // A log has no metadata, the only form to which a media type may convert it.
+    if (convert) throw new StatusError(newStatus(500, '', 'object does not implement the Object interfaces'));
     const node = pod.spec?.nodeName;
     if (!node) return respondBytes(context, 204, undefined, undefined);
     const kubelet = await this.kubelets.locate(node, 'pods', options.insecureSkipTLSVerifyBackend);

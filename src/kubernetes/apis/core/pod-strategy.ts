@@ -2,8 +2,9 @@ import { nextGeneration } from '#apimachinery/meta/generation';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
-import type { Strategy } from '#apiserver/registry/resource-definition';
+import type { ServerTraits, Strategy } from '#apiserver/registry/resource-definition';
 import { applyAppArmorAnnotations } from '#kubernetes/apis/core/app-armor';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { dropDisabledPodFields, podStatusFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
@@ -32,7 +33,7 @@ function mergeAffinityKeys({ labelSelector, matchLabelKeys = [], mismatchLabelKe
 }
 
 /** Adds the label keys of affinity terms and spread constraints to their selectors, for the scheduler. */
-function mergeMatchLabelKeys({ metadata, spec }: Pod): void {
+function mergeMatchLabelKeys({ metadata, spec }: Pod, server: ServerTraits): void {
   const labels = metadata.labels ?? {};
   for (const affinity of [spec?.affinity?.podAffinity, spec?.affinity?.podAntiAffinity]) {
     for (const { podAffinityTerm } of affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
@@ -40,6 +41,7 @@ function mergeMatchLabelKeys({ metadata, spec }: Pod): void {
     }
     for (const term of affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) mergeAffinityKeys(term, labels);
   }
+  if (isOptedOut(server, 'MatchLabelKeysInPodTopologySpreadSelectorMerge')) return;
   for (const { labelSelector, matchLabelKeys = [] } of spec?.topologySpreadConstraints ?? []) {
     if (labelSelector) addLabelKeys(labelSelector, matchLabelKeys, 'In', labels);
   }
@@ -68,7 +70,7 @@ export const podStrategy: Strategy<Pod> = {
         },
       ];
     }
-    mergeMatchLabelKeys(pod);
+    mergeMatchLabelKeys(pod, context);
     applyAppArmorAnnotations(pod, context);
   },
   prepareForUpdate(pod, old, context) {

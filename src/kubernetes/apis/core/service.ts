@@ -1,6 +1,7 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { nameIsDNSLabel } from '#apimachinery/validation/names';
+import { nameIsDNS1035Label, nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { Strategy } from '#apiserver/registry/resource-definition';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { serviceWarnings, validateService, validateServiceUpdate } from '#kubernetes/apis/core/validation/service';
 import { withoutStatus } from '#kubernetes/apis/strategy';
 import { loadBalancerText } from '#kubernetes/apis/core/load-balancer';
@@ -75,7 +76,7 @@ export function dropTypeDependentFields(service: Service, old: Service): void {
 export const serviceStrategy: Strategy<Service> = withoutStatus({
   allowCreateOnUpdate: true,
   returnsDeletedObject: true,
-  validateName: nameIsDNSLabel,
+  nameRules: (_, server) => (isOptedOut(server, 'RelaxedServiceNameValidation') ? nameIsDNS1035Label : nameIsDNSLabel),
   prepareForCreate(service) {
     service.status = { loadBalancer: {} };
   },

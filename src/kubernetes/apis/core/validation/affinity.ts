@@ -286,7 +286,7 @@ function validateTopologySpreadConstraint(
   }
   validateOptionalEnum(errors, constraint.nodeAffinityPolicy, ['Honor', 'Ignore'], at, 'nodeAffinityPolicy');
   validateOptionalEnum(errors, constraint.nodeTaintsPolicy, ['Honor', 'Ignore'], at, 'nodeTaintsPolicy');
-  if (options.oldPodViolatesMatchLabelKeys)
+  if (options.validatesUnmergedLabelKeys)
     validateMatchLabelKeysInTopologySpread(errors, matchLabelKeys, labelSelector, at.child('matchLabelKeys'));
   else validateMatchLabelKeysAndMismatchLabelKeys(errors, matchLabelKeys, undefined, labelSelector, at);
   if (!labelSelector) return;

@@ -5,7 +5,13 @@ import type { ObjectMeta } from '#apimachinery/meta/types';
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { isOptedIn, isOptedOut, privilegedContainers } from '#kubernetes/apis/core/capabilities';
 import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
-import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
+import type {
+  Container,
+  PodAffinityTerm,
+  PodSpec,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
+} from '#kubernetes/schema/core_v1.gen';
 import { quantityOf } from './checks.ts';
 import { podDeletionCostError } from './pod-deletion-cost.ts';
 import { hostSysctlError } from './host-sysctls.ts';
@@ -27,7 +33,8 @@ export interface PodOptions {
   readonly allowInvalidLabelValueInSelector: boolean;
   readonly allowInvalidLabelValueInRequiredNodeAffinity: boolean;
   readonly allowInvalidTopologySpreadLabelSelector: boolean;
-  readonly oldPodViolatesMatchLabelKeys: boolean;
+  /** True if the label keys of spread constraints are validated as if they were not merged into the selectors. */
+  readonly validatesUnmergedLabelKeys: boolean;
   readonly allowNonLocalProjectedTokenPath: boolean;
   readonly allowNamespacedSysctls: boolean;
   readonly allowOnlyRecursiveSELinuxChangePolicy: boolean;
@@ -45,7 +52,6 @@ class NewOptions implements PodOptions {
   readonly allowInvalidLabelValueInSelector = false;
   readonly allowInvalidLabelValueInRequiredNodeAffinity = false;
   readonly allowInvalidTopologySpreadLabelSelector = false;
-  readonly oldPodViolatesMatchLabelKeys = false;
   readonly allowNonLocalProjectedTokenPath = false;
   readonly allowNamespacedSysctls = false;
   readonly allowUserNamespacesWithVolumeDevices = false;
@@ -66,6 +72,10 @@ class NewOptions implements PodOptions {
 
   get allowInvalidPodDeletionCost(): boolean {
     return isOptedOut(this.server, 'PodDeletionCost');
+  }
+
+  get validatesUnmergedLabelKeys(): boolean {
+    return isOptedOut(this.server, spreadSelectorMerge);
   }
 
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
@@ -154,10 +164,16 @@ export class UpdateOptions implements PodOptions {
     );
   }
 
-  /** True if a selector of the old pod contains a key of matchLabelKeys twice, in conflict with the merged requirement. */
-  get oldPodViolatesMatchLabelKeys(): boolean {
-    return this.#once('oldPodViolatesMatchLabelKeys', () =>
-      (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
+  /**
+   * With the merge of label keys, true if a selector of the old pod contains a key of matchLabelKeys twice, in conflict with the merged
+   * requirement; without it, false if a selector contains such a key at all.
+   */
+  get validatesUnmergedLabelKeys(): boolean {
+    const merges = !isOptedOut(this.server, spreadSelectorMerge);
+    return this.#once('validatesUnmergedLabelKeys', () => {
+      const constraints = this.old.topologySpreadConstraints ?? [];
+      if (!merges) return !constraints.some(selectsMergedKey);
+      return constraints.some(({ labelSelector, matchLabelKeys = [] }) => {
         const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
         const merged = new Set(matchLabelKeys);
         return (labelSelector?.matchExpressions ?? []).some(({ key = '' }) => {
@@ -165,8 +181,8 @@ export class UpdateOptions implements PodOptions {
           seen.add(key);
           return repeated;
         });
-      }),
-    );
+      });
+    });
   }
 
   get allowNonLocalProjectedTokenPath(): boolean {
@@ -234,6 +250,14 @@ export class UpdateOptions implements PodOptions {
     if (answer === undefined) this.#answers.set(name, (answer = find()));
     return answer;
   }
+}
+
+const spreadSelectorMerge = 'MatchLabelKeysInPodTopologySpreadSelectorMerge';
+
+/** True if the selector has a key of matchLabelKeys. */
+function selectsMergedKey({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint): boolean {
+  const keys = [...Object.keys(labelSelector?.matchLabels ?? {}), ...(labelSelector?.matchExpressions ?? []).map(({ key }) => key)];
+  return matchLabelKeys.some((key) => keys.includes(key));
 }
 
 const isInvalidValue = (value: string) => isValidLabelValue(value).length > 0;

@@ -7,9 +7,13 @@ import {
   isValidPortName,
   isValidPortNum,
   isWildcardDNS1123Subdomain,
+  nameIsDNS1035Label,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
+  type ValidateNameFunc,
 } from '#apimachinery/validation/names';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type {
@@ -32,11 +36,13 @@ const classAnnotation = 'kubernetes.io/ingress.class';
 interface Allowed {
   readonly secretName: boolean;
   readonly wildcardHostRule: boolean;
+  /** Rule for the names of services: the gate RelaxedServiceNameValidation admits those of DNS-1123. */
+  readonly serviceName: ValidateNameFunc;
 }
 
-export function validateIngress({ metadata, spec = noSpec }: Ingress): FieldError[] {
+export function validateIngress({ metadata, spec = noSpec }: Ingress, server: ServerTraits = {}): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, { secretName: false, wildcardHostRule: false });
+  validateSpec(errors, spec, { secretName: false, wildcardHostRule: false, serviceName: serviceNameRule(noSpec, server) });
   const annotation = metadata.annotations?.[classAnnotation];
   if (annotation !== undefined && spec.ingressClassName !== undefined && annotation !== spec.ingressClassName) {
     errors.push(invalid(fieldPath('annotations', classAnnotation), annotation, 'must match `ingressClassName` when both are specified'));
@@ -44,19 +50,35 @@ export function validateIngress({ metadata, spec = noSpec }: Ingress): FieldErro
   return errors;
 }
 
-export function validateIngressUpdate({ metadata, spec = noSpec }: Ingress, { spec: old = noSpec }: Ingress): FieldError[] {
+export function validateIngressUpdate(
+  { metadata, spec = noSpec }: Ingress,
+  { spec: old = noSpec }: Ingress,
+  server: ServerTraits = {},
+): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, metadata, nameIsDNSSubdomain);
   validateSpec(errors, spec, {
     secretName: (old.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0),
     wildcardHostRule: (old.rules ?? []).some((rule) => rule.host?.includes('*') && isInvalidRule(rule)),
+    serviceName: serviceNameRule(old, server),
   });
   return errors;
 }
 
+/** Returns the rule for names of services, which the old ingress may have relaxed. */
+function serviceNameRule({ defaultBackend, rules = [] }: IngressSpec, server: ServerTraits): ValidateNameFunc {
+  if (!isOptedOut(server, 'RelaxedServiceNameValidation')) return nameIsDNSLabel;
+  const backends = [defaultBackend, ...rules.flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend))];
+  const isRelaxed = backends.some(({ service } = {}) => {
+    const name = service?.name ?? '';
+    return service && nameIsDNSLabel(name, false).length === 0 && nameIsDNS1035Label(name, false).length > 0;
+  });
+  return isRelaxed ? nameIsDNSLabel : nameIsDNS1035Label;
+}
+
 function isInvalidRule(rule: IngressRule): boolean {
   const errors: FieldError[] = [];
-  validateRuleValue(errors, rule, specPath);
+  validateRuleValue(errors, rule, specPath, nameIsDNS1035Label);
   return errors.length > 0;
 }
 
@@ -67,7 +89,7 @@ function secretNameErrors(name = ''): readonly string[] {
 function validateSpec(errors: FieldError[], spec: IngressSpec, allowed: Allowed): void {
   const { rules, defaultBackend, tls, ingressClassName } = spec;
   if (!rules?.length && !defaultBackend) errors.push(invalid(specPath, rules, 'either `defaultBackend` or `rules` must be specified'));
-  if (defaultBackend) validateBackend(errors, defaultBackend, specPath.child('defaultBackend'));
+  if (defaultBackend) validateBackend(errors, defaultBackend, specPath.child('defaultBackend'), allowed.serviceName);
   for (const [i, rule] of (rules ?? []).entries()) validateRule(errors, rule, specPath.child('rules').index(i), allowed);
   for (const [i, entry] of (tls ?? []).entries()) validateTls(errors, entry, specPath.child('tls').index(i), allowed);
   if (ingressClassName !== undefined)
@@ -90,17 +112,22 @@ function validateRule(errors: FieldError[], rule: IngressRule, path: Path, allow
     if (parseIPSloppy(host)) errors.push(invalid(path.child('host'), host, 'must be a DNS name, not an IP address'));
     check(errors, hostErrors(host), host, path, 'host');
   }
-  if (!host.includes('*') || !allowed.wildcardHostRule) validateRuleValue(errors, rule, path);
+  if (!host.includes('*') || !allowed.wildcardHostRule) validateRuleValue(errors, rule, path, allowed.serviceName);
 }
 
-function validateRuleValue(errors: FieldError[], { http }: IngressRule, path: Path): void {
+function validateRuleValue(errors: FieldError[], { http }: IngressRule, path: Path, serviceName: ValidateNameFunc): void {
   if (!http) return;
   const at = path.child('http', 'paths');
   if (!http.paths?.length) errors.push(required(at));
-  for (const [i, item] of (http.paths ?? []).entries()) validatePath(errors, item, at.index(i));
+  for (const [i, item] of (http.paths ?? []).entries()) validatePath(errors, item, at.index(i), serviceName);
 }
 
-function validatePath(errors: FieldError[], { path = '', pathType, backend = {} }: HTTPIngressPath, at: Path): void {
+function validatePath(
+  errors: FieldError[],
+  { path = '', pathType, backend = {} }: HTTPIngressPath,
+  at: Path,
+  serviceName: ValidateNameFunc,
+): void {
   if (pathType === undefined) {
     errors.push(required(at.child('pathType'), 'pathType must be specified'));
     return;
@@ -120,19 +147,24 @@ function validatePath(errors: FieldError[], { path = '', pathType, backend = {} 
     default:
       errors.push(notSupported(at.child('pathType'), pathType, pathTypes));
   }
-  validateBackend(errors, backend, at.child('backend'));
+  validateBackend(errors, backend, at.child('backend'), serviceName);
 }
 
-function validateBackend(errors: FieldError[], { service, resource }: IngressBackend, path: Path): void {
+function validateBackend(errors: FieldError[], { service, resource }: IngressBackend, path: Path, serviceName: ValidateNameFunc): void {
   if (resource && service) errors.push(invalid(path, '', 'cannot set both resource and service backends'));
   else if (resource) validateReference(errors, resource, path.child('resource'));
-  else if (service) validateServiceBackend(errors, service, path);
+  else if (service) validateServiceBackend(errors, service, path, serviceName);
   else errors.push(invalid(path, '', 'resource or service backend is required'));
 }
 
-function validateServiceBackend(errors: FieldError[], { name = '', port = {} }: IngressServiceBackend, path: Path): void {
+function validateServiceBackend(
+  errors: FieldError[],
+  { name = '', port = {} }: IngressServiceBackend,
+  path: Path,
+  serviceName: ValidateNameFunc,
+): void {
   if (name === '') errors.push(required(path.child('service', 'name')));
-  else for (const message of nameIsDNSLabel(name, false)) errors.push(invalid(path.child('service', 'name'), name, message));
+  else for (const message of serviceName(name, false)) errors.push(invalid(path.child('service', 'name'), name, message));
   const { name: portName = '', number = 0 } = port;
   if (portName !== '' && number !== 0) errors.push(invalid(path, '', 'cannot set both port name & port number'));
   else if (portName !== '') check(errors, isValidPortName(portName), portName, path.child('service', 'port', 'name'));

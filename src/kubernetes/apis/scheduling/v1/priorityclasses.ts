@@ -1,7 +1,11 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, integerColumn, stringColumn } from '#kubernetes/apis/columns';
-import { validatePriorityClass, validatePriorityClassUpdate } from '#kubernetes/apis/scheduling/validation/priority-class';
+import {
+  refuseSystemClassDeletion,
+  validatePriorityClass,
+  validatePriorityClassUpdate,
+} from '#kubernetes/apis/scheduling/validation/priority-class';
 import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
 import { defaultPriorityClass } from './defaults.ts';
 
@@ -20,6 +24,7 @@ export default defineResource<PriorityClass>({
     prepareForCreate(priorityClass) {
       priorityClass.metadata.generation = 1;
     },
+    refuseDeletion: refuseSystemClassDeletion,
     validate: validatePriorityClass,
     validateUpdate: validatePriorityClassUpdate,
   },

@@ -11,6 +11,11 @@ const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
 ]);
 
+/** Upstream: Delete of pkg/registry/scheduling/priorityclass/storage. */
+export function refuseSystemClassDeletion(name: string): string | undefined {
+  return systemClasses.has(name) ? 'this is a system priority class and cannot be deleted' : undefined;
+}
+
 export function validatePriorityClass({
   metadata: { name = '' },
   value = 0,
