@@ -43,7 +43,7 @@ describe('isDenial', () => {
 
   it.each([
     new Error('no Status'),
-    new StatusError(null as never),
+    Object.assign(withStatus({}), { status: null }),
     withStatus({ code: 200 }),
     withStatus({ code: '403' }),
     withStatus({ code: 403.5 }),
