@@ -79,7 +79,7 @@ function shellOf(value: unknown): { readonly shell?: unknown[] | JsonObject; rea
   if (!isJsonObject(value)) return { fault: `is a ${typeof value}` };
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype || notedKeys(value)) return { shell: {} };
-  return { fault: `is an instance of ${(prototype as object).constructor.name}` };
+  return { fault: `is an instance of ${(prototype as Partial<object>).constructor?.name ?? 'a class'}` };
 }
 
 function pathTo(parent: Pending, key: string | number): string {

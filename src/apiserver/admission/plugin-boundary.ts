@@ -7,7 +7,8 @@ import { DecodeError } from '#apimachinery/runtime/json/json';
 import { immediate, type Pace } from '#apimachinery/runtime/pace';
 import { NotPlainError, plainCopySteps } from '#apimachinery/runtime/plain-data';
 import { quote } from '#apimachinery/runtime/quote';
-import type { AdmissionTrace } from '#apiserver/request/request-trace';
+import type { AdmissionTrace, TraceNote } from '#apiserver/request/request-trace';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Attributes } from './attributes.ts';
 import { replaceObject } from './replace-object.ts';
@@ -157,6 +158,24 @@ function typeNameOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** Throws unless a plugin gave a string, for itself to find. */
+export function checkedText(text: unknown): string {
+  if (typeof text === 'string') return text;
+  throw new Error(`expected a string, got ${typeNameOf(text)}`);
+}
+
+/** Returns a copy of a plugin's note, or one that says why it cannot be shown: traces must not fail plugins. */
+export function plainNote(note: TraceNote): TraceNote {
+  try {
+    const copy = atOnce(plainCopySteps(note));
+    if (typeof copy.kind === 'string' && typeof copy.name === 'string') return copy;
+    return { kind: 'note', name: 'invalid', reason: 'kind and name must be strings' };
+  } catch (error) {
+    const reason = error instanceof NotPlainError ? error.message : 'it cannot be read';
+    return { kind: 'note', name: 'invalid', reason };
+  }
+}
+
 /** Frozen copies for all calls of `validate` of a request. */
 interface SharedCopies {
   object?: KubeObject;
@@ -263,7 +282,8 @@ class PluginAttributes implements Attributes {
   }
 
   get trace(): AdmissionTrace | undefined {
-    return this.#original.trace;
+    const { trace } = this.#original;
+    return trace && { note: (note) => trace.note(plainNote(note)) };
   }
 
   get verdicts(): Attributes['verdicts'] {
@@ -284,10 +304,10 @@ class PluginAttributes implements Attributes {
   }
 
   addAnnotation(key: string, value: string, level?: 'Metadata' | 'Request'): void {
-    this.#original.addAnnotation(key, value, level);
+    this.#original.addAnnotation(checkedText(key), checkedText(value), level);
   }
 
   addWarning(text: string): void {
-    if (this.hasWarnings) this.#original.addWarning(text);
+    if (this.hasWarnings) this.#original.addWarning(checkedText(text));
   }
 }

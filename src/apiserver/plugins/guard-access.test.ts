@@ -28,7 +28,7 @@ function guarded<T>(guard: (made: T, contribution: Guarded, failures: PluginFail
 
 it('a hanging authenticator does not prevent authentication by others', async () => {
   const hanging = guarded(guardAuthenticator, { authenticate: hangs });
-  expect(await new UnionAuthenticator([hanging, knows]).authenticate({} as never)).toBe(jane);
+  expect(await new UnionAuthenticator([hanging, knows]).authenticate({} as never)).toEqual(jane);
   await expect(new UnionAuthenticator([hanging]).authenticate({} as never)).rejects.toThrow(AuthenticationFailedError);
   expect(recorded).toEqual(['timeout', 'timeout']);
 });
@@ -108,8 +108,16 @@ it.each<{ name: string; rulesFor: () => unknown; why: string }>([
   expect(rules).toEqual({ resourceRules: [], nonResourceRules: [], incomplete: true, errors: [`${subject} ${why}`] });
 });
 
+it('copies the user, so that later changes of a plugin have no effect', () => {
+  const user = { name: 'jane', groups: ['devs'], extra: { scopes: ['read'] } };
+  const answer = guarded<Authenticator>(guardAuthenticator, { authenticate: () => user }).authenticate({} as never);
+  user.groups.push('system:masters');
+  user.extra.scopes.push('write');
+  expect(answer).toEqual({ name: 'jane', groups: ['devs'], extra: { scopes: ['read'] } });
+});
+
 it('synchronous answers stay synchronous', () => {
-  expect(guarded(guardAuthenticator, knows).authenticate({} as never)).toBe(jane);
+  expect(guarded(guardAuthenticator, knows).authenticate({} as never)).toEqual(jane);
   expect(guarded(guardAuthorizer, allows).authorize(attributes)).toEqual({ decision: 'Allow', reason: '' });
 });
 

@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import type { Authenticator } from '#apiserver/authentication/authenticator';
@@ -7,6 +8,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { LoadedContribution } from './loaded-contribution.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { runnerOf } from './plugin-origin.ts';
+import { errorOf } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** The parts of a contribution that its guard needs. */
@@ -31,10 +33,10 @@ export function guardAuthenticator(
     name,
     authenticate(credentials) {
       const answer: unknown = run(() => authenticator.authenticate(credentials));
-      return answer instanceof Promise ? within(answer, guard.timeoutMs).then(accept, fail) : accept(answer);
+      return isPromise(answer) ? within(answer, guard.timeoutMs).then(accept, fail) : accept(answer);
 
       function accept(found: unknown): UserInfo | undefined {
-        const user = asChecked(() => userOf(found));
+        const user = checked(found);
         if (user) for (const header of authenticator.credentialHeaders ?? []) delete credentials.headers[header];
         return user;
       }
@@ -43,15 +45,15 @@ export function guardAuthenticator(
 
   /** Throwing is how an authenticator rejects credentials, so only timeouts and malformed users are failures of the plugin. */
   function fail(error: unknown): never {
-    if (error instanceof TimeoutError || error instanceof ShapeError) throw failureOf(plugin, error, failures);
+    if (error instanceof TimeoutError) throw failureOf(plugin, error, failures);
     throw error;
   }
 
-  function asChecked<T>(check: () => T): T {
+  function checked(found: unknown): UserInfo | undefined {
     try {
-      return check();
+      return userOf(found);
     } catch (error) {
-      return fail(error);
+      throw failureOf(plugin, error instanceof ShapeError ? error : new ShapeError('returned a user that cannot be read'), failures);
     }
   }
 }
@@ -71,7 +73,7 @@ export function guardAuthorizer(authorizer: Authorizer, { described, guard, orig
       try {
         // A copy, because the user is shared with caches.
         const answer: unknown = run(() => authorizer.authorize(deepCopy(attributes)));
-        return answer instanceof Promise ? within(answer, guard.timeoutMs).then(resultOf).catch(failed) : resultOf(answer);
+        return isPromise(answer) ? within(answer, guard.timeoutMs).then(resultOf).catch(failed) : resultOf(answer);
       } catch (error) {
         return failed(error);
       }
@@ -93,15 +95,15 @@ export function guardAuthorizer(authorizer: Authorizer, { described, guard, orig
 function failureOf(plugin: PluginName, error: unknown, failures: PluginFailures): Error {
   failures.record(plugin, error instanceof ShapeError ? 'return' : reasonOf(error), error);
   const why =
-    error instanceof ShapeError ? error.message : error instanceof TimeoutError ? `gave ${error.message}` : `failed: ${messageOf(error)}`;
+    error instanceof ShapeError
+      ? error.message
+      : error instanceof TimeoutError
+        ? `gave ${error.message}`
+        : `failed: ${errorOf(error).message}`;
   return new Error(`${pluginSubject(plugin)} ${why}`, { cause: error });
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Throws ShapeError if the value is neither a user nor undefined. */
+/** Returns a copy, since caches keep the user. Throws ShapeError if the value is neither a user nor undefined. */
 function userOf(found: unknown): UserInfo | undefined {
   if (found === undefined || found === null) return undefined;
   if (!isJsonObject(found)) throw new ShapeError('returned a user that is not an object');
@@ -114,17 +116,24 @@ function userOf(found: unknown): UserInfo | undefined {
     (audiences === undefined || isStrings(audiences)) &&
     (extra === undefined || (isJsonObject(extra) && Object.values(extra).every(isStrings)));
   if (!isUser) throw new ShapeError('returned a malformed user: expected { name, groups, uid?, extra?, audiences? }');
-  return found as unknown as UserInfo;
+  return {
+    name,
+    groups: [...groups],
+    ...(uid !== undefined && { uid: uid as string }),
+    ...(extra !== undefined && {
+      extra: Object.fromEntries(Object.entries(extra as object).map(([key, list]) => [key, [...(list as string[])]])),
+    }),
+    ...(audiences !== undefined && { audiences: [...(audiences as string[])] }),
+  };
 }
 
 const decisions: ReadonlySet<unknown> = new Set(['Allow', 'Deny', 'NoOpinion']);
 
 function resultOf(found: unknown): AuthorizationResult {
-  if (!isJsonObject(found) || !decisions.has(found['decision']) || !['string', 'undefined'].includes(typeof found['reason']))
+  const { decision, reason = '' } = isJsonObject(found) ? found : {};
+  if (!decisions.has(decision) || typeof reason !== 'string')
     throw new ShapeError("returned no decision: expected { decision: 'Allow' | 'Deny' | 'NoOpinion', reason }");
-  return found['reason'] === undefined
-    ? { decision: found['decision'] as AuthorizationResult['decision'], reason: '' }
-    : (found as unknown as AuthorizationResult);
+  return { decision: decision as AuthorizationResult['decision'], reason };
 }
 
 function rulesOf(found: unknown): UserRules {
@@ -142,5 +151,6 @@ function isRuleList(value: unknown): boolean {
 }
 
 function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  // A copy has no holes, which `every` would skip.
+  return Array.isArray(value) && [...value].every((item) => typeof item === 'string');
 }

@@ -1,4 +1,5 @@
-import { newInternalError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
+import { isPromise } from 'node:util/types';
+import { newInternalError, newTimeoutError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -18,6 +19,7 @@ import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { type RunPlugin, runnerOf } from './plugin-origin.ts';
+import { errorOf, isDenial } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Cell of a column whose function failed. */
@@ -79,15 +81,11 @@ class GroupGuard {
     const checked = (answer: KubeObject): KubeObject => {
       const plain = this.#plain('create', () => answer);
       if (plain.kind === kind) return plain;
-      return this.#fail(
-        'create',
-        new TypeError(`create returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`),
-        'return',
-      );
+      return this.#fail('create', new TypeError(`create returned kind ${String(plain.kind)}, expected ${kind}`), 'return');
     };
     return (...args: A): KubeObject | Promise<KubeObject> => {
       const answer = this.#guarded('create', () => work(...args));
-      if (!(answer instanceof Promise)) return checked(answer);
+      if (!isPromise(answer)) return checked(answer);
       return within(answer, this.#timeoutMs)
         .catch((error: unknown) => this.#late(error))
         .then(checked);
@@ -101,16 +99,12 @@ class GroupGuard {
       return objects.map((object: KubeObject) => {
         const plain = this.#plain('read', () => object);
         if (plain.kind === kind) return plain;
-        return this.#fail(
-          'read',
-          new TypeError(`read returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`),
-          'return',
-        );
+        return this.#fail('read', new TypeError(`read returned kind ${String(plain.kind)}, expected ${kind}`), 'return');
       });
     };
     return (namespace, name) => {
       const answer = this.#guarded('read', () => read(namespace, name));
-      if (!(answer instanceof Promise)) return checked(answer);
+      if (!isPromise(answer)) return checked(answer);
       return within(answer, this.#timeoutMs)
         .catch((error: unknown) => this.#late(error, 'read'))
         .then(checked);
@@ -190,8 +184,9 @@ class GroupGuard {
     });
   }
 
-  #fail(method: string, error: unknown, reason = reasonOf(error)): never {
-    if (error instanceof StatusError || isControl(error)) throw error;
+  #fail(method: string, thrown: unknown, reason = reasonOf(thrown)): never {
+    const error = errorOf(thrown);
+    if (isDenial(error) || isControl(error)) throw error;
     this.failures.record(this.#plugin, reason, error, { method });
     throw newInternalError(new Error(`${pluginSubject(this.#plugin)} failed in \`${method}\``));
   }
@@ -199,7 +194,7 @@ class GroupGuard {
 
 /** Returns the members of an object that its functions must not change. */
 function identityOf({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): string {
-  return JSON.stringify([apiVersion, kind, name, namespace, uid]);
+  return JSON.stringify([apiVersion, kind, name, namespace, uid].map((value) => (typeof value === 'bigint' ? `${String(value)}n` : value)));
 }
 
 /** True for what the server throws through a validation: too many errors, and pauses for other work. */

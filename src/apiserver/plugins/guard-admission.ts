@@ -1,4 +1,4 @@
-import { newInternalError, StatusError } from '#apimachinery/api/errors';
+import { newInternalError } from '#apimachinery/api/errors';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
 import { BoundaryError, type CallEffects, PluginBoundary } from '#apiserver/admission/plugin-boundary';
@@ -7,6 +7,7 @@ import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from '.
 import type { PolicyControl } from './policy/policy-control.ts';
 import type { PolicyMode } from './policy/policy-configuration.ts';
 import type { Usage } from './plugin-usage.ts';
+import { errorOf, isDenial } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
@@ -133,7 +134,9 @@ class GuardedAdmission {
    * In mode `enforce`, throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. Repeats a call that may have
    * failed because of shared copies.
    */
-  #failed({ original: request, phase, mode, boundary }: GuardedCall, error: unknown): void | Promise<void> {
+  #failed({ original: request, phase, mode, boundary }: GuardedCall, thrown: unknown): void | Promise<void> {
+    // A getter of the plugin's object may throw anything, too.
+    const error = errorOf(thrown);
     if (boundary.mayNeedOwnCopies(error)) return this.#call(phase, request, mode, false);
     if (isDenial(error)) {
       if (mode === 'enforce') throw error;
@@ -156,13 +159,6 @@ class GuardedAdmission {
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
-}
-
-/** True for a Status that denies a request; a plugin's Status must not be a success. */
-function isDenial(error: unknown): error is StatusError {
-  if (!(error instanceof StatusError)) return false;
-  const { code } = error.status;
-  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600;
 }
 
 /** Completes a sentence about the plugin. Other errors may contain what clients must not see, so only the log has them. */

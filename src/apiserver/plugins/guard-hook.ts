@@ -2,6 +2,7 @@ import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, reasonOf } from './plugin-failures.ts';
 import { runnerOf } from './plugin-origin.ts';
+import { errorOf } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /**
@@ -17,12 +18,10 @@ export function guardHook(hook: PostStartHook, { described, guard, origin }: Gua
     async run(signal) {
       try {
         await within(Promise.resolve(run(() => hook.run(signal))), startTimeoutMs);
-      } catch (cause) {
+      } catch (thrown) {
+        const cause = errorOf(thrown);
         failures.record({ sort: 'post-start hook', name, package: origin?.package }, reasonOf(cause), cause);
-        const why =
-          cause instanceof TimeoutError
-            ? `not finished within ${startTimeoutMs} ms`
-            : ((cause as Error | undefined)?.message ?? String(cause));
+        const why = cause instanceof TimeoutError ? `not finished within ${startTimeoutMs} ms` : cause.message;
         throw new Error(origin ? `package ${origin.package}: ${why}` : why, { cause });
       }
     },

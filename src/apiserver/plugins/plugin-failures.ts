@@ -1,6 +1,7 @@
 import type { Logger } from '#apiserver/base/logger';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
 import type { PluginUsage } from './plugin-usage.ts';
+import { errorOf } from './thrown.ts';
 import { TimeoutError } from './within.ts';
 
 /** The parts of a contribution's name in messages, logs and metrics. */
@@ -38,7 +39,13 @@ export class PluginFailures {
     this.#counter.inc({ package: plugin.package ?? '', plugin: plugin.name, reason });
     const usage = this.usage?.of(plugin);
     if (usage) usage.failures += 1;
-    this.logger.error({ package: plugin.package, plugin: plugin.name, reason, ...fields, err: error }, `${plugin.sort} failed`);
+    const described = { package: plugin.package, plugin: plugin.name, reason, ...fields };
+    try {
+      this.logger.error({ ...described, err: errorOf(error) }, `${plugin.sort} failed`);
+    } catch (unreadable) {
+      // Members of the error may be accessors that throw.
+      this.logger.error({ ...described, err: errorOf(unreadable) }, `${plugin.sort} failed`);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { errorOf } from './thrown.ts';
 
 /** The package of a contribution. */
 export interface PluginOrigin {
@@ -17,12 +18,19 @@ export type RunPlugin = <T>(work: () => T) => T;
 
 /**
  * Returns a function that runs work of a package, so that errors in the timers, streams and promises that it starts are attributed to the
- * package. An AsyncResource does the same as `AsyncLocalStorage.snapshot` for half of its cost.
+ * package, and so that what it throws is an error that can be read. An AsyncResource does the same as `AsyncLocalStorage.snapshot` for half
+ * of its cost.
  */
 export function runnerOf(origin: PluginOrigin | undefined): RunPlugin {
   if (!origin) return (work) => work();
   const resource = current.run(origin, () => new AsyncResource('PLUGIN'));
-  return (work) => resource.runInAsyncScope(work);
+  return (work) => {
+    try {
+      return resource.runInAsyncScope(work);
+    } catch (thrown) {
+      throw errorOf(thrown);
+    }
+  };
 }
 
 /** Returns the package that started the current work; undefined for work of the server. */

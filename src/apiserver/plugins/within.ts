@@ -1,7 +1,9 @@
+import { errorOf } from './thrown.ts';
+
 /** An operation that did not complete in time. */
 export class TimeoutError extends Error {}
 
-/** Returns the result of the work, or rejects with a TimeoutError if it takes longer. A later result is discarded. */
+/** Returns the result of a plugin's work, or rejects with an Error: a TimeoutError if it takes longer. A later result is discarded. */
 export function within<T>(work: PromiseLike<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new TimeoutError(`no answer within ${milliseconds} ms`)), milliseconds);
@@ -12,7 +14,7 @@ export function within<T>(work: PromiseLike<T>, milliseconds: number): Promise<T
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error as Error);
+        reject(errorOf(error));
       },
     );
   });

@@ -5,6 +5,17 @@ import { join } from 'node:path';
 const ways = `
 const grown = [];
 const kept = [];
+const services = {};
+const configMaps = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap' };
+/** A proxy all of whose traps throw. */
+const hostile = (target) => new Proxy(target, new Proxy({}, { get() { throw new Error('a trap throws'); } }));
+/** An error that looks like a denial. */
+const strangeStatus = (more) => {
+  const error = forbidden({ resource: { group: '', resource: 'configmaps' }, name: 'a' }, 'why');
+  // A spread would call getters.
+  const status = more && Object.defineProperties({ ...error.status }, Object.getOwnPropertyDescriptors(more));
+  return new StatusError(status);
+};
 const ways = {
   throws() { throw new TypeError('undefined is not a function'); },
   'throws-nothing'() { throw undefined; },
@@ -30,6 +41,109 @@ const ways = {
   'grows-the-object'(object) { object.data = { a: 'x'.repeat(8_000_000) }; },
   'overflows'(object) { return ways.overflows(object) + 1; },
   'changes-later'(object) { kept.push(object); setTimeout(() => { object.data = { later: 'yes' }; object.kind = 'Secret'; }, 5); },
+  'throws-bare-object'() { throw Object.create(null); },
+  'throws-hostile-object'() { throw hostile({}); },
+  'throws-hostile-error'() { throw hostile(new Error('hostile')); },
+  'throws-getters'() {
+    const error = new Error('getters');
+    for (const name of ['message', 'stack', 'name', 'code', 'status', 'cause'])
+      Object.defineProperty(error, name, { enumerable: true, get() { throw new Error(name + ' throws'); } });
+    throw error;
+  },
+  'throws-strange-members'() {
+    const error = Object.assign(new Error('strange'), { big: 1n, symbol: Symbol('a'), run: () => 1, map: new Map([[{}, {}]]), date: new Date(NaN) });
+    error.cause = error;
+    error.message = { text: 1n };
+    error.stack = 7n;
+    throw error;
+  },
+  'throws-symbol'() { throw Symbol('thrown'); },
+  'throws-bigint'() { throw 1n; },
+  'throws-status-with-bigint'() { throw strangeStatus({ message: 1n }); },
+  'throws-status-with-cycle'() { const details = {}; details.causes = [details]; throw strangeStatus({ details }); },
+  'throws-status-with-function'() { throw strangeStatus({ details: { kind: () => 1 } }); },
+  'throws-status-of-another-kind'() { throw strangeStatus({ kind: 'Secret', apiVersion: 'v2' }); },
+  'throws-status-with-getter'() { throw strangeStatus({ get reason() { throw new Error('no reason'); } }); },
+  'throws-status-without-message'() { throw strangeStatus({ message: undefined, status: 'Success' }); },
+  'throws-null-status'() { throw strangeStatus(null); },
+  'throws-status-with-text-as-delay'() { throw strangeStatus({ code: 429, details: { retryAfterSeconds: '1\\r\\nset-cookie: a=b' } }); },
+  'returns-thenable-that-throws'() { return { then() { throw new Error('then'); } }; },
+  'returns-thenable-getter'() { return { get then() { throw new Error('then'); } }; },
+  'returns-bare-object'() { return Object.create(null); },
+  'returns-hostile-object'() { return hostile({}); },
+  'leaves-date'(object) { object.data = { a: new Date() }; },
+  'leaves-map'(object) { object.data = new Map([['a', 'b']]); },
+  'leaves-set'(object) { object.metadata.finalizers = new Set(['a.example.com/b']); },
+  'leaves-instance'(object) { object.data = new (class Data { a = 'b'; c = 'd'; })(); },
+  'leaves-instance-without-constructor'(object) { object.data = Object.assign(Object.create(Object.create(null)), { a: 'c' }); },
+  'leaves-bytes'(object) { object.binaryData = { a: new Uint8Array(4) }; },
+  'leaves-boxed-text'(object) { object.data = { a: new String('b') }; },
+  'leaves-nan'(object) { object.metadata.generation = NaN; },
+  'leaves-infinity'(object) { object.metadata.deletionGracePeriodSeconds = Infinity; },
+  'leaves-fraction'(object) { object.metadata.deletionGracePeriodSeconds = 1.5; },
+  'leaves-sparse-list'(object) { object.metadata.finalizers = [, 'a.example.com/b']; },
+  'leaves-promise'(object) { object.data = { a: Promise.resolve('b') }; },
+  'leaves-promised-data'(object) { object.data = Promise.resolve({ a: 'b' }); },
+  'leaves-number'(object) { object.data = { a: 1 }; },
+  'leaves-text'(object) { object.data = 'text'; },
+  'leaves-list'(object) { object.data = ['b']; },
+  'leaves-unknown-field'(object) { object.dada = { a: 'b' }; },
+  'leaves-to-json'(object) { object.data = { a: 'b', toJSON() { return { a: 'c' }; } }; },
+  'leaves-throwing-getter'(object) { Object.defineProperty(object, 'immutable', { enumerable: true, get() { throw new Error('getter'); } }); },
+  'leaves-hostile-object'(object) { object.data = hostile({ a: 'b' }); },
+  'leaves-revoked-proxy'(object) { const { proxy, revoke } = Proxy.revocable({}, {}); object.data = proxy; revoke(); },
+  'leaves-text-as-metadata'(object) { object.metadata = 'text'; },
+  'leaves-list-as-name'(object) { object.metadata.name = [object.metadata.name]; },
+  'removes-kind'(object) { delete object.kind; },
+  'leaves-symbol-key'(object) { object.data[Symbol('a')] = () => 1; },
+  'leaves-undefined'(object) { object.data.b = undefined; },
+  'leaves-hidden-member'(object) { Object.defineProperty(object, 'hidden', { value: () => 1 }); },
+  'leaves-getter'(object) { Object.defineProperty(object.data, 'a', { enumerable: true, configurable: true, get: () => 'b' }); },
+  'leaves-proxy'(object) { object.data = new Proxy({ a: 'b' }, {}); },
+  'leaves-bare-object'(object) { object.data = Object.assign(Object.create(null), { a: 'b' }); },
+  'changes-the-request'(object, request) {
+    if (request.user === undefined) return;
+    const { user, options, kind, resource } = request;
+    user.name = 'root'; user.groups.push('system:masters'); options.dryRun = ['All']; kind.kind = 'Secret'; resource.resource = 'secrets';
+  },
+  'calls-the-request-later'(object, request) {
+    setTimeout(() => {
+      request.addWarning?.('later');
+      request.addAnnotation?.('a.example.com/later', 'yes');
+      request.trace?.note({ kind: 'a', name: 'b' });
+    }, 5);
+  },
+  'adds-strange-annotations'(object, request) {
+    const cycle = {};
+    cycle.cycle = cycle;
+    for (const [at, value] of [cycle, 1n, () => 1, undefined, null, 7, 'x'.repeat(3_000_000)].entries()) {
+      try { request.addAnnotation?.('a.example.com/' + at, value); } catch {}
+    }
+  },
+  'adds-strange-warnings'(object, request) {
+    for (const text of [{}, 1n, () => 1, undefined, null, 7, 'a\\r\\nset-cookie: a=b', '\\ud800', '"\\\\"', 'x'.repeat(3_000_000)]) {
+      try { request.addWarning?.(text); } catch {}
+    }
+    for (let at = 0; at < 10_000; at += 1) request.addWarning?.('warning ' + at);
+  },
+  'adds-strange-notes'(object, request) {
+    const cycle = {};
+    cycle.cycle = cycle;
+    for (const details of [cycle, { a: 1n }, { a: () => 1 }, hostile({}), new Map([[1, 2]]), 'text'])
+      for (const note of [{ kind: 'lookup', name: 'strange', details }, details]) {
+        try { request.trace?.note(note); } catch {}
+      }
+  },
+  'floods-metrics'() { for (let at = 0; at < 100_000; at += 1) services.counter.inc({ a: String(at % 3) }); },
+  'floods-log'() { for (let at = 0; at < 100_000; at += 1) services.logger.info({ at }, 'again'); },
+  'floods-console'() { for (let at = 0; at < 100_000; at += 1) console.log('again and again', at); },
+  'floods-reads'() { for (let at = 0; at < 20_000; at += 1) services.client.get(configMaps, 'default', 'present').catch(() => {}); },
+  'floods-writes'() { for (let at = 0; at < 20_000; at += 1) services.client.delete(configMaps, 'default', 'absent').catch(() => {}); },
+  'floods-rejections'() { for (let at = 0; at < 20_000; at += 1) Promise.reject(new Error('again')); },
+  'misuses-metrics'() {
+    services.metrics.gauge({ name: 'kubenest_plugin_failures_total', help: 'Another type.' }).set({}, 1);
+    services.counter.inc({ b: 'another label' });
+  },
   loops() { for (;;); },
   grows() { for (;;) grown.push(new Array(1e6).fill(Math.random())); },
   'grows-buffers'() {
@@ -45,17 +159,17 @@ const ways = {
   pollutes() { Object.prototype.polluted = 'yes'; JSON.stringify = () => 'no'; globalThis.Promise = undefined; throw new Error('polluted'); },
 };
 /** Acts if the annotation or header names this contribution and a way: \`validate throws\`. */
-const act = (contribution, text, object) => {
+const act = (contribution, text, object, request = {}) => {
   const [where, way] = (text ?? '').split(' ');
-  return where === contribution ? ways[way]?.(object) : undefined;
+  return where === contribution ? ways[way]?.(object, request) : undefined;
 };
 const beOf = (object) => object?.metadata?.annotations?.be;
 `;
 
 const admission = `
 class Wild {
-  admit({ object }) { return act('admit', beOf(object), object); }
-  validate({ object }) { return act('validate', beOf(object), object); }
+  admit(request) { return act('admit', beOf(request.object), request.object, request); }
+  validate(request) { return act('validate', beOf(request.object), request.object, request); }
 }
 AdmissionPlugin({ name: 'Wild', match: [{ resources: ['configmaps'], operations: ['CREATE', 'UPDATE'] }] })(Wild);
 `;
@@ -102,14 +216,23 @@ const orders = defineResource({ kind: 'Order', resource: 'orders', versions: [{ 
 
 const imports = `
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, Controller, contribute, defineResource, inject, Informers } from 'kubenest/sdk';
+import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, StatusError } from 'kubenest/sdk';
 `;
 
 /** Packages by name: `admission` has only an admission plugin, for a worker; the others are wrong while they are loaded. */
 const sources: Readonly<Record<string, string>> = {
   everything: `${imports}${ways}${admission}${others}
 export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders] }));`,
-  admission: `${imports}${ways}${admission}export default contribute(Wild);`,
+  admission: `${imports}${ways}${admission}
+class Services {
+  constructor(client, metrics, logger) {
+    Object.assign(services, { client, metrics, logger, counter: metrics.counter({ name: 'chaos_total', help: 'Calls.', labels: ['a'] }) });
+  }
+  validate() {}
+}
+[Client, Metrics, Logger].forEach((service, at) => inject(service)(Services, undefined, at));
+AdmissionPlugin({ name: 'Services', match: [{ resources: ['endpoints'], operations: ['CREATE'] }] })(Services);
+export default contribute(Wild, Services);`,
   hook: `${imports}${ways}class Begins { run() { return ways[globalThis.hookOfTest]?.({}); } }
 PostStartHookPlugin({ name: 'Begins' })(Begins);
 export default contribute(Begins);`,

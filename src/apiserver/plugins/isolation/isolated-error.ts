@@ -1,11 +1,13 @@
 import { StatusError } from '#apimachinery/api/errors';
-import { NotPlainError } from '#apimachinery/runtime/plain-data';
+import { NotPlainError, plainCopySteps } from '#apimachinery/runtime/plain-data';
+import { atOnce } from '#apimachinery/runtime/steps';
+import { errorOf, isDenial } from '../thrown.ts';
 import type { IsolatedError } from './messages.ts';
 
 /** Returns an error as plain data for another thread. */
-export function isolatedError(error: unknown): IsolatedError {
-  if (error instanceof StatusError) return { message: error.message, stack: error.stack, status: error.status };
-  if (!(error instanceof Error)) return { message: String(error) };
+export function isolatedError(thrown: unknown): IsolatedError {
+  const error = errorOf(thrown);
+  if (isDenial(error)) return { message: error.message, stack: error.stack, status: atOnce(plainCopySteps(error.status)) };
   return { message: error.message, stack: error.stack, notPlain: error instanceof NotPlainError };
 }
 

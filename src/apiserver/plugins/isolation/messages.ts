@@ -98,6 +98,20 @@ export interface CallOutcome extends CallEffects {
   readonly error?: IsolatedError;
 }
 
+/** Values of one series of a metric. */
+export interface MetricUpdate {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly options: {
+    readonly name: string;
+    readonly help: string;
+    readonly labels?: readonly string[];
+    readonly buckets?: readonly number[];
+  };
+  readonly method: 'inc' | 'set' | 'observe';
+  readonly labels: Readonly<Record<string, string>>;
+  readonly values: readonly number[];
+}
+
 export type FromWorker =
   | { readonly type: 'ready'; readonly plugins: readonly IsolatedPlugin[] }
   | { readonly type: 'refused'; readonly problems: readonly string[] }
@@ -110,17 +124,5 @@ export type FromWorker =
   | CallOutcome
   | ({ readonly type: 'service'; readonly id: number } & ServiceCall)
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly fields: object; readonly message: string }
-  | {
-      readonly type: 'metric';
-      readonly kind: 'counter' | 'gauge' | 'histogram';
-      readonly options: {
-        readonly name: string;
-        readonly help: string;
-        readonly labels?: readonly string[];
-        readonly buckets?: readonly number[];
-      };
-      readonly method: 'inc' | 'set' | 'observe';
-      readonly labels: Readonly<Record<string, string>>;
-      readonly value: number;
-    }
+  | { readonly type: 'metrics'; readonly updates: readonly MetricUpdate[] }
   | { readonly type: 'stray'; readonly kind: 'uncaughtException' | 'unhandledRejection'; readonly error: IsolatedError };

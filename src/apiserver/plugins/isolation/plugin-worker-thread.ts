@@ -6,7 +6,9 @@ import { plainCopySteps } from '#apimachinery/runtime/plain-data';
 import { atOnce } from '#apimachinery/runtime/steps';
 import type { AdmissionHandler, AdmissionPluginOptions, Attributes } from '#apiserver/admission/attributes';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
+import { checkedText, plainNote } from '#apiserver/admission/plugin-boundary';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
+import type { TraceNote } from '#apiserver/request/request-trace';
 import { disposeOf } from '../dispose-plugin.ts';
 import { loadPlugins } from '../load-plugins.ts';
 import { PluginLoadError } from '../plugin-request.ts';
@@ -16,6 +18,7 @@ import { importOnly } from '../verified-modules.ts';
 import { isolatedError } from './isolated-error.ts';
 import type { CallOutcome, FromWorker, IsolatedAttributes, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
 import { MirroredInformers } from './mirrored-informers.ts';
+import { TurnLimit } from './turn-limit.ts';
 import { newWorkerContainer, ServiceCalls } from './worker-services.ts';
 
 /*
@@ -32,8 +35,15 @@ const informers = new MirroredInformers((resource) => send({ type: 'follow', res
 let read = 0;
 const plugins = new Map<string, AdmissionHandler>();
 
+/** Errors of one turn of the event loop that no code handles. */
+const maxStray = 100;
+const strays = new TurnLimit(maxStray, (dropped) =>
+  send({ type: 'log', level: 'error', fields: { dropped }, message: 'unhandled errors dropped: too many in one turn of the event loop' }),
+);
 for (const kind of ['uncaughtException', 'unhandledRejection'] as const)
-  process.on(kind, (error: unknown) => send({ type: 'stray', kind, error: isolatedError(error) }));
+  process.on(kind, (error: unknown) => {
+    if (strays.take()) send({ type: 'stray', kind, error: isolatedError(error) });
+  });
 
 port.on('message', (message: ToWorker) => {
   switch (message.type) {
@@ -104,7 +114,7 @@ async function call(name: string, phase: PhaseName, sent: IsolatedAttributes): P
   const effects = {
     warnings: [] as string[],
     annotations: [] as [string, string, 'Metadata' | 'Request' | undefined][],
-    notes: [] as never[],
+    notes: [] as TraceNote[],
   };
   const object = parsed(sent.object);
   const reinvocation = new Reinvocation();
@@ -118,9 +128,9 @@ async function call(name: string, phase: PhaseName, sent: IsolatedAttributes): P
     forms: noForms,
     reinvocation,
     deadline: 0,
-    trace: isTraced ? { note: (note) => void effects.notes.push(note as never) } : undefined,
-    addAnnotation: (key, value, level) => void effects.annotations.push([key, value, level]),
-    addWarning: (text) => void effects.warnings.push(text),
+    trace: isTraced ? { note: (note) => void effects.notes.push(plainNote(note)) } : undefined,
+    addAnnotation: (key, value, level) => void effects.annotations.push([checkedText(key), checkedText(value), level]),
+    addWarning: (text) => void effects.warnings.push(checkedText(text)),
     within: (_name, _attributes, work) => work(),
   };
   try {

@@ -19,7 +19,17 @@ import { answerService } from './answer-service.ts';
 import { FollowedResources } from './followed-resources.ts';
 import { restoredError } from './isolated-error.ts';
 import { ServiceQueue } from './service-queue.ts';
-import type { CallOutcome, FollowedEvent, FromWorker, IsolatedPlugin, PhaseName, ServiceCall, ToWorker, WorkerTask } from './messages.ts';
+import type {
+  CallOutcome,
+  FollowedEvent,
+  FromWorker,
+  IsolatedPlugin,
+  MetricUpdate,
+  PhaseName,
+  ServiceCall,
+  ToWorker,
+  WorkerTask,
+} from './messages.ts';
 
 /** Pauses before a restart double from the first to the last. A thread that ran this long starts with the first again. */
 const firstPauseMs = 100;
@@ -261,7 +271,7 @@ export class PluginWorker {
 
   async #serve(
     worker: Worker,
-    message: Extract<FromWorker, { readonly type: 'service' | 'log' | 'metric' | 'stray' }>,
+    message: Extract<FromWorker, { readonly type: 'service' | 'log' | 'metrics' | 'stray' }>,
     { client, authorizer, logger, metrics, failures }: WorkerServices,
   ): Promise<void> {
     switch (message.type) {
@@ -275,11 +285,18 @@ export class PluginWorker {
       case 'stray':
         failures.record(this.#name, message.kind, restoredError(message.error));
         return;
-      case 'metric': {
-        const { kind, options, method, labels, value } = message;
-        const metric = metrics[kind](options as never) as unknown as Record<typeof method, (labels: object, value: number) => void>;
-        metric[method](labels, value);
-      }
+      case 'metrics':
+        for (const update of message.updates) this.#count(update, metrics, failures);
+    }
+  }
+
+  /** A metric of another type or with other labels is a failure of the package. */
+  #count({ kind, options, method, labels, values }: MetricUpdate, metrics: Metrics, failures: PluginFailures): void {
+    try {
+      const metric = metrics[kind](options as never) as unknown as Record<typeof method, (labels: object, value: number) => void>;
+      for (const value of values) metric[method](labels, value);
+    } catch (error) {
+      failures.record(this.#name, 'error', error, { metric: options.name });
     }
   }
 

@@ -6,23 +6,36 @@ import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 import { systemClock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
-import type { MetricLabels, MetricOptions, Metrics } from '#apiserver/base/metrics/metrics';
+import type { Metrics } from '#apiserver/base/metrics/metrics';
 import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
 import type { Informers } from '#apiserver/registry/informers';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { PluginServices, serviceTokens } from '../plugin-services.ts';
 import { isolatedError, restoredError } from './isolated-error.ts';
 import type { FromWorker, ServiceCall, ToWorker } from './messages.ts';
+import { TurnLimit } from './turn-limit.ts';
+import { TurnMetrics } from './turn-metrics.ts';
+
+/** Calls that a thread may wait for at a time. The server performs reads in turn, and others at once. */
+const maxReads = 8_000;
+const maxOthers = 500;
 
 /** Calls of services that the thread waits for. */
 export class ServiceCalls {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  /** Numbers of the waiting calls that are not reads. */
+  readonly #others = new Set<number>();
   #last = 0;
 
   constructor(private readonly port: MessagePort) {}
 
   call(call: Omit<ServiceCall, 'arguments'>, ...args: unknown[]): Promise<unknown> {
+    const isRead = call.method === 'get' || call.method === 'list';
+    const [waiting, most] = isRead ? [this.#waiting.size - this.#others.size, maxReads] : [this.#others.size, maxOthers];
+    if (waiting >= most)
+      return Promise.reject(new Error(`${most} calls of ${call.service}s wait for an answer: wait for some of them first`));
     const id = (this.#last += 1);
+    if (!isRead) this.#others.add(id);
     const answer = Promise.withResolvers<unknown>();
     this.#waiting.set(id, answer);
     this.port.postMessage({ type: 'service', id, ...call, arguments: encodeRawJson(args) } satisfies FromWorker);
@@ -32,6 +45,7 @@ export class ServiceCalls {
   answered({ id, value, error }: Extract<ToWorker, { readonly type: 'answer' }>): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    this.#others.delete(id);
     this.port.postMessage({ type: 'received', id } satisfies FromWorker);
     if (error) waiting?.reject(restoredError(error));
     else waiting?.resolve(value === undefined ? undefined : parseEncodedText(value, true));
@@ -44,12 +58,13 @@ const unavailable = ['servedKinds', 'serviceResolver', 'restMapper', 'manifests'
 /** Creates the parent of the plugins' containers in a worker thread. A plugin that injects a service which is unavailable there fails. */
 export function newWorkerContainer(port: MessagePort, calls: ServiceCalls, informers: Informers, shutdownSignal: AbortSignal): Container {
   const container = new Container();
+  const logger = newLogger(port);
   const services = {
     client: newClient(calls),
     informers,
     authorizer: newAuthorizer(calls),
-    logger: newLogger(port),
-    metrics: newMetrics(port),
+    logger,
+    metrics: newMetrics(port, logger),
     clock: systemClock,
     shutdownSignal,
   };
@@ -107,42 +122,28 @@ function newAuthorizer(calls: ServiceCalls): Authorizer {
   };
 }
 
-/** Log entries of one turn of the thread's event loop. The server receives none before the turn ends, and would have to keep them all. */
+/** Log entries of one turn of the thread's event loop. */
 const maxEntriesOfTurn = 1_000;
 
 function newLogger(port: MessagePort): Logger {
-  let entries = 0;
-  const endTurn = (): void => {
-    const dropped = entries - maxEntriesOfTurn;
-    entries = 0;
-    if (dropped > 0) write('warn', { dropped }, 'log entries dropped: too many in one turn of the event loop');
-  };
-  const write = (level: 'info' | 'warn' | 'error', fields: object, message: string): void => {
-    if (entries === 0) setImmediate(endTurn);
-    entries += 1;
-    if (entries > maxEntriesOfTurn) return;
+  const limit = new TurnLimit(maxEntriesOfTurn, (dropped) =>
+    send('warn', { dropped }, 'log entries dropped: too many in one turn of the event loop'),
+  );
+  const send = (level: 'info' | 'warn' | 'error', fields: object, message: string): void => {
     const plain = Object.fromEntries(
       Object.entries(fields).map(([key, value]: [string, unknown]) => [key, value instanceof Error ? isolatedError(value) : value]),
     );
     port.postMessage({ type: 'log', level, fields: plain, message } satisfies FromWorker);
   };
-  return {
-    info: (fields, message) => write('info', fields, message),
-    warn: (fields, message) => write('warn', fields, message),
-    error: (fields, message) => write('error', fields, message),
-  };
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (fields: object, message: string): void => {
+      if (limit.take()) send(level, fields, message);
+    };
+  return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-type Metric = Extract<FromWorker, { readonly type: 'metric' }>;
-
-function newMetrics(port: MessagePort): Metrics {
-  const send =
-    (kind: Metric['kind'], options: Metric['options'], method: Metric['method']) =>
-    (labels: MetricLabels, value = 1): void =>
-      port.postMessage({ type: 'metric', kind, options, method, labels, value } satisfies FromWorker);
-  return {
-    counter: (options: MetricOptions) => ({ inc: send('counter', options, 'inc') }),
-    gauge: (options: MetricOptions) => ({ inc: send('gauge', options, 'inc'), set: send('gauge', options, 'set') }),
-    histogram: (options) => ({ observe: send('histogram', options, 'observe') }),
-  };
+function newMetrics(port: MessagePort, logger: Logger): Metrics {
+  const limit = new TurnLimit(0, (dropped) => logger.warn({ dropped }, 'metrics dropped: too many in one turn of the event loop'));
+  return new TurnMetrics(port, () => void limit.take());
 }

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { newForbidden, StatusError } from '#apimachinery/api/errors';
+import type { Status } from '#apimachinery/meta/types';
+import { errorOf, isDenial } from './thrown.ts';
+
+const denial = newForbidden({ group: '', resource: 'pods' }, 'web', 'no');
+const cycle: { causes: unknown[] } = { causes: [] };
+cycle.causes.push(cycle);
+const throwing = Object.defineProperty(new Error('a'), 'message', {
+  get: () => {
+    throw new Error('getter');
+  },
+});
+
+describe('errorOf', () => {
+  it.each([new Error('a'), new TypeError('b'), denial])('returns %s unchanged', (error) => {
+    expect(errorOf(error)).toBe(error);
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, 'threw undefined'],
+    [null, 'threw null'],
+    ['text', 'threw "text"'],
+    [1n, 'threw 1'],
+    [Symbol('a'), 'threw Symbol(a)'],
+    [() => 1, 'threw a function'],
+    [Object.create(null), 'threw an object that is no error'],
+    [new Proxy(new Error('a'), {}), 'threw an object that is no error'],
+    [Object.assign(new Error('a'), { message: { text: 1 } }), 'threw an object that is no error'],
+    [throwing, 'threw an object that is no error'],
+  ])('describes what is no error (%#)', (thrown, message) => {
+    expect(errorOf(thrown).message).toBe(message);
+  });
+});
+
+describe('isDenial', () => {
+  const withStatus = (more: object): Error => new StatusError({ ...denial.status, ...more } as Status);
+
+  it('is true for a Status that refuses the request', () => {
+    expect(isDenial(denial)).toBe(true);
+    expect(isDenial(withStatus({ code: 429, details: { retryAfterSeconds: 1, causes: [{ field: 'spec', message: 'no' }] } }))).toBe(true);
+  });
+
+  it.each([
+    new Error('no Status'),
+    Object.assign(withStatus({}), { status: null }),
+    withStatus({ code: 200 }),
+    withStatus({ code: '403' }),
+    withStatus({ code: 403.5 }),
+    withStatus({ status: 'Success' }),
+    withStatus({ kind: 'Pod' }),
+    withStatus({ apiVersion: 'v2' }),
+    withStatus({ message: 1n }),
+    withStatus({ reason: Symbol('a') }),
+    withStatus({ details: cycle }),
+    withStatus({ details: { name: () => 'a' } }),
+    withStatus({ details: { retryAfterSeconds: '1' } }),
+    withStatus({ details: { causes: ['a', null] } }),
+  ])('is false for what clients could not decode (%#)', (error) => {
+    expect(isDenial(error)).toBe(false);
+  });
+});
