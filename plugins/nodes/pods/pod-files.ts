@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
+import { bytesOfText, textOfBytes } from '../shell/bytes.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { type FileChange, type SimulatedFiles, sizeOfChange, textOfChange } from '../shell/files.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
@@ -372,7 +372,7 @@ function merge(more: ReadonlyMap<string, ReadonlyMap<string, FileChange>>, volum
 
 /** Copies a text, which may be a slice of one that is much longer. */
 function ownMemory([path, change]: [string, FileChange]): [string, FileChange] {
-  const copy = (text: string): string => Buffer.from(text).toString();
+  const copy = (text: string): string => textOfBytes(bytesOfText(text));
   const text = copy(textOfChange(change));
   return [copy(path), typeof change === 'string' ? change : 'link' in change ? { link: text } : { text }];
 }
