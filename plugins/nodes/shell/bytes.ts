@@ -29,32 +29,39 @@ export function bytesOfText(text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text);
   const bytes = Buffer.allocUnsafe(3 * text.length);
   let length = 0;
-  for (let at = 0; at < text.length; ) {
-    const isEscape = text.charCodeAt(at) >= escapeBase + 0x80 && text.charCodeAt(at) < escapeBase + 0x100;
-    // The text up to the next surrogate that no other one precedes.
-    const end = isEscape ? at + 1 : endOfText(text, at + 1);
-    if (isEscape) bytes[length++] = text.charCodeAt(at) - escapeBase;
-    else length += bytes.write(text.slice(at, end), length);
-    at = end;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.codePointAt(at) as number;
+    if (code >= escapeBase + 0x80 && code < escapeBase + 0x100) bytes[length++] = code - escapeBase;
+    else length = encode(code, bytes, length);
+    if (code >= 0x1_0000) at += 1;
   }
   return bytes.subarray(0, length);
 }
 
-/** Returns the place of the next byte that a surrogate stands for. */
-function endOfText(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    const isPaired = text.charCodeAt(at - 1) >= 0xd800 && text.charCodeAt(at - 1) < escapeBase;
-    if (!isPaired && unit >= escapeBase + 0x80 && unit < escapeBase + 0x100) return at;
+/** Writes a code point in UTF-8. Returns the place after it. */
+function encode(code: number, bytes: Buffer, start: number): number {
+  const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4;
+  let rest = code;
+  for (let at = start + size - 1; at > start; at -= 1) {
+    bytes[at] = 0x80 | (rest & 0x3f);
+    rest >>= 6;
   }
-  return text.length;
+  bytes[start] = size === 1 ? rest : ((0xf00 >> size) & 0xff) | rest;
+  return start + size;
 }
+
+const smallest = [0, 0, 0x80, 0x800, 0x1_0000];
 
 /** Number of bytes of the UTF-8 sequence that begins at a place; 0 if there is none. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] as number;
-  const size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  return size === 1 || (size > 0 && at + size <= bytes.length && isUtf8(bytes.subarray(at, at + size))) ? size : 0;
+  if (lead < 0x80) return 1;
+  const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (size === 0 || at + size > bytes.length) return 0;
+  for (let i = 1; i < size; i += 1) if (((bytes[at + i] as number) & 0xc0) !== 0x80) return 0;
+  const code = codePoint(bytes, at, size);
+  const isSurrogate = code >= 0xd800 && code < 0xe000;
+  return code < (smallest[size] as number) || code > 0x10_ffff || isSurrogate ? 0 : size;
 }
 
 function codePoint(bytes: Uint8Array, at: number, size: number): number {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { withoutTrailing } from '#sdk/internal';
 import { evaluateArithmetic } from './arithmetic.ts';
-import { FileError, SimulatedFiles } from './files.ts';
+import { type FileChange, FileError, isSameChange, SimulatedFiles } from './files.ts';
 import { exitCodeOf, isProgram, runProgram } from './programs.ts';
 import { isPattern, matchesPattern, matchingPaths, quotedPattern, withoutMatch } from './patterns.ts';
 import {
@@ -438,7 +438,7 @@ class Shell {
       return notFoundCode;
     }
     const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
-    spendWork(stdout.length);
+    spendWork(workOfText(stdout));
     if (changesFiles) process.changed();
     streams.stdout(stdout);
     streams.stderr(stderr);
@@ -602,16 +602,16 @@ class Shell {
       const next = this.#iteration(body, streams);
       if (next === 'break') return result;
       result = next;
-      if (before === this.#state()) this.process.repeat(this.process.seconds - seconds);
+      if (isSameState(before, this.#state())) this.process.repeat(this.process.seconds - seconds);
     }
   }
 
-  /** Text that changes with the variables and the files. */
-  #state(): string {
-    const changes = [...this.process.files.changes];
-    const state = JSON.stringify([[...this.variables], changes, this.folder, this.stopsOnError]);
-    spendWork(state.length >> 4);
-    return state;
+  /** What decides how an iteration of a loop goes: the variables, the files, and the options of the shell. */
+  #state(): ShellState {
+    const { variables, folder, stopsOnError } = this;
+    const { changes } = this.process.files;
+    spendWork((variables.size + changes.size) >> 2);
+    return { variables: new Map(variables), changes: new Map(changes), folder, stopsOnError };
   }
 
   #iteration(body: Script, streams: Streams): number | 'break' {
@@ -762,6 +762,25 @@ class Shell {
     if (name === 'RANDOM') throw new UnsupportedScriptError('random numbers are not simulated');
     return (/^\d$/.test(name) ? this.parameters[Number(name)] : this.variables.get(name)) ?? '';
   }
+}
+
+interface ShellState {
+  readonly variables: ReadonlyMap<string, string>;
+  readonly changes: ReadonlyMap<string, FileChange>;
+  readonly folder: string;
+  readonly stopsOnError: boolean;
+}
+
+function isSameState(a: ShellState, b: ShellState): boolean {
+  const isSame =
+    a.folder === b.folder &&
+    a.stopsOnError === b.stopsOnError &&
+    a.variables.size === b.variables.size &&
+    a.changes.size === b.changes.size;
+  if (!isSame) return false;
+  for (const [name, value] of a.variables) if (b.variables.get(name) !== value) return false;
+  for (const [path, change] of a.changes) if (!isSameChange(b.changes.get(path), change)) return false;
+  return true;
 }
 
 function parsed(text: string): Script {
