@@ -1,10 +1,12 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import { containersOf, type PodContainer } from '../pods/container-roles.ts';
 import type { FileStore } from '../pods/file-store.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
 import { runMainProcess } from '../pods/main-process.ts';
 import { settingOf } from '../pods/settings.ts';
+import { bytesOfText } from '../shell/bytes.ts';
+import type { OutputPart } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 
@@ -17,7 +19,12 @@ export interface LogQuery {
   readonly limitBytes: number | undefined;
   /** Earliest time in milliseconds since the epoch. */
   readonly since: number | undefined;
+  /** The only stream that is wanted; undefined for both. */
+  readonly stream: OutputPart['stream'] | undefined;
 }
+
+/** Streams by their names in the query. */
+const streams: Readonly<Record<string, OutputPart['stream'] | undefined>> = { Stdout: 'stdout', Stderr: 'stderr' };
 
 /** Reads the options of a log; undefined if a number or a time is invalid. Upstream: kubernetes/pkg/kubelet/server/server.go. */
 export function logQuery(query: URLSearchParams, now: number): LogQuery | undefined {
@@ -26,10 +33,20 @@ export function logQuery(query: URLSearchParams, now: number): LogQuery | undefi
   const numbers = [number('tailLines'), number('limitBytes'), number('sinceSeconds')];
   const sinceTime = query.get('sinceTime');
   const isValid = numbers.every((one) => one === undefined || (Number.isInteger(one) && one >= 0));
-  if (!isValid || (sinceTime !== null && Number.isNaN(Date.parse(sinceTime)))) return undefined;
+  const stream = query.get('stream') ?? 'All';
+  const isStream = stream === 'All' || Object.hasOwn(streams, stream);
+  if (!isValid || !isStream || (sinceTime !== null && Number.isNaN(Date.parse(sinceTime)))) return undefined;
   const [tailLines, limitBytes, sinceSeconds] = numbers;
   const since = sinceTime !== null ? Date.parse(sinceTime) : sinceSeconds === undefined ? undefined : now - sinceSeconds * 1_000;
-  return { follow: flag('follow'), previous: flag('previous'), timestamps: flag('timestamps'), tailLines, limitBytes, since };
+  return {
+    follow: flag('follow'),
+    previous: flag('previous'),
+    timestamps: flag('timestamps'),
+    tailLines,
+    limitBytes,
+    since,
+    stream: streams[stream],
+  };
 }
 
 /** A run of a container whose log is requested. */
@@ -42,7 +59,7 @@ export interface LogSource {
 }
 
 /** Part of a log, and the time at which it was written, in milliseconds since the epoch. */
-export interface LogPart {
+export interface LogPart extends Pick<OutputPart, 'stream' | 'text'> {
   readonly at: number;
   readonly text: string;
 }
@@ -74,38 +91,41 @@ export function logParts(
   now: number,
 ): readonly LogPart[] {
   const given = settingOf(pod, 'logs', container.name);
-  if (given !== undefined) return given === '' ? [] : [{ at: startedAt, text: given.endsWith('\n') ? given : `${given}\n` }];
+  if (given !== undefined)
+    return given === '' ? [] : [{ at: startedAt, stream: 'stdout', text: given.endsWith('\n') ? given : `${given}\n` }];
   // Times of a status are whole seconds.
   const untilSeconds = finishedAt === undefined ? (now - startedAt) / 1_000 : (finishedAt - startedAt) / 1_000 + 1;
   const run = limitWork(maxWork, () => runMainProcess(pod, container, store, untilSeconds, { showsRepetition: true }));
-  if (run) return run.result.output.map(({ seconds, text }) => ({ at: Math.round(startedAt + seconds * 1_000), text }));
-  return [{ at: startedAt, text: `${describeStart(container)}\n` }];
+  if (run) return run.result.output.map(({ seconds, ...part }) => ({ at: Math.round(startedAt + seconds * 1_000), ...part }));
+  return [{ at: startedAt, stream: 'stdout', text: `${describeStart(container)}\n` }];
 }
 
 const describeStart = ({ name, image }: Container): string => `${name}: simulated container of image ${image} started`;
 
 /** Applies the options to a log. */
-export function selectLog(parts: readonly LogPart[], { since = 0, tailLines, limitBytes, timestamps }: LogQuery): string {
-  const lines = linesOf(parts).filter(({ at }) => at >= since);
+export function selectLog(parts: readonly LogPart[], { since = 0, tailLines, limitBytes, timestamps, stream }: LogQuery): Buffer {
+  const lines = linesOf(parts).filter((line) => line.at >= since && (stream === undefined || line.stream === stream));
   const kept = tailLines === undefined ? lines : tailLines === 0 ? [] : lines.slice(-tailLines);
   const selected = kept.map(({ at, text }) => `${timestamps ? `${timestamp(at)} ` : ''}${text}\n`).join('');
-  return limitBytes === undefined ? selected : Buffer.from(selected).subarray(0, limitBytes).toString();
+  return bytesOfText(selected).subarray(0, limitBytes);
 }
 
-/** Splits a log into its lines. A line has the time of its beginning. */
+/** Splits a log into the lines of its streams. A line has the time of its beginning. */
 function linesOf(parts: readonly LogPart[]): LogPart[] {
-  const lines: { at: number; text: string }[] = [];
-  let isOpen = false;
-  for (const { at, text } of parts) {
+  const lines: { at: number; stream: LogPart['stream']; text: string }[] = [];
+  /** The last line of each stream while it has no end. */
+  const open: { [S in LogPart['stream']]?: (typeof lines)[number] } = {};
+  for (const { at, stream, text } of parts) {
     const pieces = text.split('\n');
     const rest = pieces.pop() ?? '';
     for (const piece of rest === '' ? pieces : [...pieces, rest]) {
-      const last = lines.at(-1);
-      if (isOpen && last) last.text += piece;
-      else lines.push({ at, text: piece });
-      isOpen = false;
+      const line = open[stream] ?? { at, stream, text: '' };
+      line.text += piece;
+      if (!open[stream]) lines.push(line);
+      delete open[stream];
     }
-    isOpen = rest !== '';
+    const last = lines.findLast((line) => line.stream === stream);
+    if (rest !== '' && last) open[stream] = last;
   }
   return lines;
 }

@@ -63,6 +63,10 @@ beforeAll(async () => {
         command: ['sh', '-c', 'echo hello'],
         state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' } },
       }),
+      pod('two-streams', {
+        command: ['sh', '-c', 'echo a; printf b >&2; printf c; sleep 1; echo d >&2; echo e'],
+        state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:01Z' } },
+      }),
       pod('ticking', { command: ['sh', '-c', 'printf "a"; sleep 1; echo b; while true; do echo tick; sleep 0.4; done'] }),
       pod('api', { image: 'example.com/api:1' }),
       pod('waiting', { state: { waiting: { reason: 'ContainerCreating' } } }),
@@ -150,6 +154,9 @@ describe('requests', () => {
     },
     { name: 'a log of the annotation', path: '/containerLogs/default/said/c', status: 200, text: 'one\ntwo\nthree\n' },
     { name: 'the last lines', path: '/containerLogs/default/said/c?tailLines=2', status: 200, text: 'two\nthree\n' },
+    { name: 'both streams', path: '/containerLogs/default/two-streams/c?stream=All', status: 200, text: 'a\nbd\nce\n' },
+    { name: 'standard output', path: '/containerLogs/default/two-streams/c?stream=Stdout', status: 200, text: 'a\nce\n' },
+    { name: 'standard error', path: '/containerLogs/default/two-streams/c?stream=Stderr', status: 200, text: 'bd\n' },
     { name: 'the first bytes', path: '/containerLogs/default/said/c?limitBytes=5', status: 200, text: 'one\nt' },
     {
       name: 'timestamps',

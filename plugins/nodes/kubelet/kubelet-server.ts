@@ -12,7 +12,7 @@ import type { KnownPods } from '../pods/known-pods.ts';
 import { followLog, logParts, logQuery, logSource, selectLog } from './container-log.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
-import { startShell, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
+import { show, startShell, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import { serveSpdyCommand, spdyCommandProtocol } from './spdy-command.ts';
 import { isWebSocketHandshake } from './websocket-connection.ts';
@@ -207,7 +207,9 @@ export class KubeletServers implements AsyncDisposable {
     const source = logSource(options.pod, options.container.name ?? '', false);
     if (options.hasStdin || 'problem' in source) return startShell(options, streams);
     const following = followLog(source, this.pods, this.files, Date.now(), {
-      added: (parts) => streams.stdout(Buffer.from(parts.map(({ text }) => text).join(''))),
+      added: (parts) => {
+        for (const part of parts) show(part, streams, options.tty);
+      },
       ended: () => streams.exit(0),
     });
     return { *stdin() {}, stdinClosed: () => {}, hangUp: () => following[Symbol.dispose]() };

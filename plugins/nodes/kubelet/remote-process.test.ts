@@ -5,6 +5,7 @@ import { atOnce } from '#apimachinery/runtime/steps';
 import type { KnownPods } from '../pods/known-pods.ts';
 import { SharedVolumes } from '../pods/shared-volumes.ts';
 import { PodFiles } from '../pods/pod-files.ts';
+import { bytesOfText, textOfBytes } from '../shell/bytes.ts';
 import { readTar, writeTar } from '../shell/tar.ts';
 import { type ProcessOptions, type RemoteProcess, startProcess } from './remote-process.ts';
 
@@ -49,6 +50,31 @@ it('lets a command wait for the standard input that it reads, and only then', ()
   expect(output).toEqual(['first\na\nb\n2 /tmp/log\n']);
 });
 
+it('shows output at its times', async () => {
+  const began = performance.now();
+  const parts: { text: string; seconds: number }[] = [];
+  const add = (bytes: Buffer): void => void parts.push({ text: bytes.toString(), seconds: (performance.now() - began) / 1_000 });
+  const script = 'echo a; sleep 0.2; echo b >&2; sleep 0.2; echo c; exit 3';
+  const code = await new Promise((exit) => {
+    startProcess(options({ hasStdin: false, command: ['sh', '-c', script] }), { stdout: add, stderr: add, exit });
+  });
+  expect([code, parts.map(({ text }) => text)]).toEqual([3, ['a\n', 'b\n', 'c\n']]);
+  for (const [i, { seconds }] of parts.entries()) expect(seconds).toBeGreaterThanOrEqual(0.2 * i - 0.01);
+});
+
+it('shows the iterations of a loop without end as they happen', async () => {
+  let count = 0;
+  const script = 'while true; do echo a; sleep 0.01; done';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stdout = (): void => {
+    if (++count === 5) resolve();
+  };
+  const process = startProcess(options({ hasStdin: false, command: ['sh', '-c', script] }), { stdout, stderr() {}, exit() {} });
+  await promise;
+  process.hangUp();
+  expect(count).toBe(5);
+});
+
 it('refuses standard input that is too long', () => {
   const codes: number[] = [];
   const process = startProcess(options({ command: ['tee', '/tmp/x'] }), {
@@ -62,17 +88,18 @@ it('refuses standard input that is too long', () => {
 });
 
 it('copies files in and out as kubectl cp does', () => {
+  const binary = textOfBytes(Buffer.from([0, 0xff, 0x80, 0x0a, 0xe2, 0x28]));
   const pod = { metadata: { name: 'a', namespace: 'n', uid: 'u' } } as Pod;
   const files = new PodFiles(pods, new SharedVolumes(() => undefined, ''));
   let output = '';
-  const streams = { stdout: (bytes: Buffer) => void (output += bytes.toString()), stderr: () => {}, exit: () => {} };
+  const streams = { stdout: (bytes: Buffer) => void (output += textOfBytes(bytes)), stderr: () => {}, exit: () => {} };
   const unpack = startProcess(options({ pod, files, command: ['tar', '-xmf', '-', '-C', '/tmp'] }), streams);
   atOnce(
     unpack.stdin(
-      Buffer.from(
+      bytesOfText(
         writeTar([
           { name: 'folder/a', text: 'ä' },
-          { name: 'b', text: 'b' },
+          { name: 'b', text: binary },
         ]),
       ),
     ),
@@ -81,7 +108,7 @@ it('copies files in and out as kubectl cp does', () => {
   unpack.hangUp();
   startProcess(options({ pod, files, hasStdin: false, command: ['tar', 'cf', '-', '/tmp'] }), streams).hangUp();
   expect(readTar(output)).toEqual([
-    { name: 'tmp/b', text: 'b' },
+    { name: 'tmp/b', text: binary },
     { name: 'tmp/folder/a', text: 'ä' },
   ]);
 });

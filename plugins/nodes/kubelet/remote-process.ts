@@ -3,8 +3,9 @@ import type { Container, Pod } from 'kubenest/types/core_v1';
 import type { Steps } from '#sdk/internal';
 import { environmentOf, hostnameOf } from '../pods/environment.ts';
 import { annotationPrefix, parseJsonObject, settingOf } from '../pods/settings.ts';
+import { bytesOfText, textOfBytes } from '../shell/bytes.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
+import { isInteractiveShell, type OutputPart, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import type { MountedTexts } from '../pods/cluster-sources.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
@@ -51,7 +52,7 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
   if (hasStdin && command.length === 1 && /(^|\/)cat$/.test(command[0] as string)) return new EchoProcess(streams);
   const start = (input: () => string): RemoteProcess =>
     new FinishedProcess(
-      run(options, (context) => runCommand(command, { ...context, stdin: input })),
+      run(options, (context) => runCommand(command, { ...context, stdin: input, showsRepetition: true, maxRepetitions })),
       streams,
       options.tty,
     );
@@ -74,7 +75,18 @@ export function startShell(options: ProcessOptions, streams: ProcessStreams): Re
   return new ShellProcess(options, streams);
 }
 
-type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>;
+type Outcome = Pick<ProcessResult, 'output' | 'exitCode' | 'seconds'>;
+
+/** Outcome of a command that takes no time. */
+function atOnce(stdout: string, stderr: string, exitCode: number): Outcome {
+  const parts = { stdout, stderr };
+  const streams = ['stdout', 'stderr'] as const;
+  const output = streams.flatMap((stream) => (parts[stream] === '' ? [] : [{ seconds: 0, stream, text: parts[stream] }]));
+  return { output, exitCode, seconds: 0 };
+}
+
+/** Iterations of an endless loop that a command of `exec` shows. */
+const maxRepetitions = 200;
 
 /**
  * Runs a command with the files of the container, and keeps its changes. A command that is not simulated changes nothing, and its failure
@@ -84,7 +96,6 @@ function run(
   { pod, container, mounted, files: store, clock = Date.now }: ProcessOptions,
   work: (context: ProcessContext) => ProcessResult,
 ): Outcome {
-  const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
   const now = clock();
   const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
   try {
@@ -96,7 +107,7 @@ function run(
       return result;
     });
   } catch (error) {
-    if (error instanceof UnsupportedScriptError) return failure(usageError, `sh: ${error.message} (${hint})\n`);
+    if (error instanceof UnsupportedScriptError) return atOnce('', `sh: ${error.message} (${hint})\n`, usageError);
     throw error;
   }
 }
@@ -108,24 +119,48 @@ function scriptedResult({ pod, container, command }: ProcessOptions): Outcome | 
   if (!responses) return undefined;
   const line = command.join(' ');
   const response = Object.hasOwn(responses, line) ? responses[line] : undefined;
-  if (typeof response === 'string') return { stdout: response, stderr: '', exitCode: 0, seconds: 0 };
+  if (typeof response === 'string') return atOnce(response, '', 0);
   if (typeof response !== 'object' || response === null) return undefined;
   const { stdout = '', stderr = '', exitCode = 0 } = response as { stdout?: unknown; stderr?: unknown; exitCode?: unknown };
-  return { stdout: String(stdout), stderr: String(stderr), exitCode: Number(exitCode) || 0, seconds: 0 };
+  return atOnce(String(stdout), String(stderr), Number(exitCode) || 0);
 }
 
 /** A terminal shows a line feed as carriage return and line feed. */
-const onTerminal = (text: string, tty: boolean): Buffer => Buffer.from(tty ? text.replaceAll('\n', '\r\n') : text);
+const onTerminal = (text: string, tty: boolean): Buffer => bytesOfText(tty ? text.replaceAll('\n', '\r\n') : text);
 
-/** A process whose result is known; it ends when its simulated time is over. */
+/** Writes what a process has written to a stream of the client. A terminal has one stream. */
+export function show({ stream, text }: Pick<OutputPart, 'stream' | 'text'>, streams: ProcessStreams, tty: boolean): void {
+  const bytes = onTerminal(text, tty);
+  if (tty || stream === 'stdout') streams.stdout(bytes);
+  else streams.stderr(bytes);
+}
+
+/** A process whose result is known. Its output appears at its simulated times, and it ends when its time is over. */
 class FinishedProcess implements RemoteProcess {
-  readonly #timer: NodeJS.Timeout;
+  readonly #startedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #shown = 0;
 
-  constructor({ stdout, stderr, exitCode, seconds }: Outcome, streams: ProcessStreams, tty: boolean) {
-    if (stdout) streams.stdout(onTerminal(stdout, tty));
-    // A terminal has one output.
-    if (stderr) (tty ? streams.stdout : streams.stderr).call(streams, onTerminal(stderr, tty));
-    this.#timer = setTimeout(() => streams.exit(exitCode), Math.min(seconds, maxSleepSeconds) * 1_000);
+  constructor(
+    private readonly outcome: Outcome,
+    private readonly streams: ProcessStreams,
+    private readonly tty: boolean,
+  ) {
+    this.#play();
+  }
+
+  /** Shows the output of the time that has passed, and waits for the next one. */
+  #play(): void {
+    const { output, exitCode, seconds } = this.outcome;
+    const elapsed = (performance.now() - this.#startedAt) / 1_000;
+    for (let next = output[this.#shown]; next && next.seconds <= elapsed; next = output[this.#shown]) {
+      this.#shown += 1;
+      show(next, this.streams, this.tty);
+    }
+    const next = output[this.#shown];
+    const end = Math.min(next?.seconds ?? seconds, maxSleepSeconds);
+    const exits = !next || next.seconds > maxSleepSeconds;
+    this.#timer = setTimeout(() => (exits ? this.streams.exit(exitCode) : this.#play()), Math.max(0, end - elapsed) * 1_000);
     this.#timer.unref();
   }
 
@@ -167,7 +202,7 @@ class ReadingProcess implements RemoteProcess {
   stdinClosed(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const input = Buffer.concat(this.#chunks).toString();
+    const input = textOfBytes(Buffer.concat(this.#chunks));
     this.#started = this.start(() => input);
   }
 
@@ -255,14 +290,12 @@ class ShellProcess implements RemoteProcess {
   }
 
   #run(): void {
-    const line = Buffer.from(this.#line).toString();
+    const line = textOfBytes(Buffer.from(this.#line));
     this.#line = [];
     const exit = /^\s*exit(?:\s+(\d+))?\s*$/.exec(line);
     if (exit) return this.#exit(exit[1] === undefined ? this.#exitCode : Number(exit[1]) % 256);
-    const { stdout, stderr, exitCode } = run(this.options, (context) => runScript(line, context));
-    const { tty } = this.options;
-    if (stdout) this.streams.stdout(onTerminal(stdout, tty));
-    if (stderr) (tty ? this.streams.stdout : this.streams.stderr).call(this.streams, onTerminal(stderr, tty));
+    const { output, exitCode } = run(this.options, (context) => runScript(line, context));
+    for (const part of output) show(part, this.streams, this.options.tty);
     this.#exitCode = exitCode;
     this.#prompt();
   }

@@ -7,6 +7,7 @@ import { containersOf } from '../pods/container-roles.ts';
 import { imageProgramOf } from '../pods/image-program.ts';
 import { runMainProcess } from '../pods/main-process.ts';
 import type { PodFiles } from '../pods/pod-files.ts';
+import { bytesOfText } from '../shell/bytes.ts';
 import type { SpdyStream } from '../spdy/connection.ts';
 
 const httpPort = 80;
@@ -35,13 +36,14 @@ function answer(pod: Pod, container: Container, files: PodFiles, request: Incomi
   request.resume();
   const { documentRoot } = imageProgramOf(container) ?? {};
   const send = (status: number, type: string, text: string): void => {
+    const bytes = bytesOfText(text);
     response.writeHead(status, {
       'content-type': type,
-      'content-length': Buffer.byteLength(text),
+      'content-length': bytes.length,
       connection: 'close',
       server: 'kubenest',
     });
-    response.end(text);
+    response.end(bytes);
   };
   if (documentRoot === undefined) {
     const { namespace, name } = pod.metadata;

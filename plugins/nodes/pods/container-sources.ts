@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
 import { quote } from 'kubenest/sdk';
 import type { ConfigMap, Container, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, Volume } from 'kubenest/types/core_v1';
+import { textOfBytes } from '../shell/bytes.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import type { ClusterSources, ContainerSources, MountedTexts, SourceResource } from './cluster-sources.ts';
 import { mountsOf } from './container-files.ts';
@@ -60,7 +61,7 @@ function textsOf(object: ConfigMap | Secret, resource: SourceResource): [key: st
 }
 
 function decoded(data: Readonly<Record<string, string>> = {}): [key: string, text: string][] {
-  return Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
+  return Object.entries(data).map(([key, value]) => [key, textOfBytes(Buffer.from(value, 'base64'))]);
 }
 
 function environment(

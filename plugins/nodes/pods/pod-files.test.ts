@@ -44,7 +44,7 @@ describe('the files of all pods', () => {
     for (const name of ['a', 'b', 'c']) expect(exec(files, pod(name), `${fill} /tmp/x; cat /tmp/x | wc -c`)).toBe('1000\n');
     const used = files.used;
     expect(exec(files, pod('d'), `${fill} /tmp/x`)).toBe(`sh: write error: ${full}\n`);
-    expect(exec(files, pod('a'), `cp /tmp/x /tmp/y; echo $?`)).toBe(`1\ncp: /tmp/x: ${full}\n`);
+    expect(exec(files, pod('a'), `cp /tmp/x /tmp/y; echo $?`)).toBe(`cp: /tmp/x: ${full}\n1\n`);
     expect(exec(files, pod('a'), `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mkdir /tmp/$i; done`)).toContain(full);
     expect(files.used).toBeGreaterThan(used);
     expect(files.used).toBeLessThanOrEqual(capacity);

@@ -1,7 +1,7 @@
-import { Buffer } from 'node:buffer';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
+import { bytesOfText, textOfBytes } from '../shell/bytes.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
-import { type FileChange, type SimulatedFiles, sizeOfChange, textOfChange } from '../shell/files.ts';
+import { type FileChange, isSameChange, type SimulatedFiles, sizeOfChange, textOfChange } from '../shell/files.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 import { applyVolumes, initialFiles, lastingVolumes, splitChanges } from './container-files.ts';
@@ -11,7 +11,7 @@ import { containerSources, environmentProblem, hasChangingVariables, mountProble
 import { type FileStore, noStore, type OtherChanges, type VolumeChanges } from './file-store.ts';
 import type { KnownPods } from './known-pods.ts';
 import { runMainProcess, startOf } from './main-process.ts';
-import { isSameChange, sharedKey, sharedKeys, type SharedContent, type SharedVolumes } from './shared-volumes.ts';
+import { sharedKey, sharedKeys, type SharedContent, type SharedVolumes } from './shared-volumes.ts';
 
 type Changes = Map<string, FileChange>;
 
@@ -372,7 +372,7 @@ function merge(more: ReadonlyMap<string, ReadonlyMap<string, FileChange>>, volum
 
 /** Copies a text, which may be a slice of one that is much longer. */
 function ownMemory([path, change]: [string, FileChange]): [string, FileChange] {
-  const copy = (text: string): string => Buffer.from(text).toString();
+  const copy = (text: string): string => textOfBytes(bytesOfText(text));
   const text = copy(textOfChange(change));
   return [copy(path), typeof change === 'string' ? change : 'link' in change ? { link: text } : { text }];
 }

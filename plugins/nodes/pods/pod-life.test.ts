@@ -273,6 +273,24 @@ describe('the life of a pod', () => {
       ],
     },
     {
+      name: 'a command that is not simulated completes in a pod that does not restart',
+      pod: pod([{ image: 'busybox', command: ['wget', 'http://web'] }], { spec: { restartPolicy: 'Never' } }),
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Succeeded', 'exit 0'],
+      ],
+    },
+    {
+      name: 'runs the entry point of an image without a command, also in a pod that does not restart',
+      pod: pod([{ image: 'example.com/api' }], { spec: { restartPolicy: 'Never' } }),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'runs a shell of a pod that does not restart while a client can type into it',
+      pod: pod([{ image: 'busybox', command: ['sh'], stdin: true, tty: true }], { spec: { restartPolicy: 'Never' } }),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
       name: 'a Job whose image never exits runs',
       pod: pod([{ image: 'registry.k8s.io/pause:3.10' }], { metadata: job, spec: { restartPolicy: 'Never' } }),
       want: [[0, 'Running', 'running ready']],

@@ -19,8 +19,9 @@ export interface ProcessPlan {
 const sigterm = 143;
 
 /**
- * Course of a container's process: annotations first, then the command, if it is simulated. Other init containers and containers
- * of Jobs succeed at once, unless their image is `pause`; other containers run.
+ * Course of a container's process: annotations first, then the command, if it is simulated. Others that are meant to end succeed at once: init
+ * containers, containers of Jobs, and commands of pods that do not restart when they succeed, unless a client
+ * can type into them. All others run, and so do the programs of known images.
  */
 export function processPlan(pod: Pod, container: Container, role: Role, store: FileStore = noStore): ProcessPlan {
   const simulated = simulate(pod, container, store);
@@ -56,6 +57,9 @@ function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan
 
 function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
   const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
-  const ends = (role === 'init' || (role === 'main' && isJob)) && !imageProgramOf(container)?.isIdle;
+  const program = imageProgramOf(container);
+  const hasCommand = Boolean(container.command?.length || container.args?.length);
+  const isTask = role === 'main' && hasCommand && !program && !container.stdin && (pod.spec?.restartPolicy ?? 'Always') !== 'Always';
+  const ends = (role === 'init' || (role === 'main' && isJob) || isTask) && !program?.isIdle;
   return { runMs: ends ? 0 : Infinity, exitCode: 0, termination: { ms: 0, exitCode: isJob ? sigterm : 0 } };
 }

@@ -124,9 +124,3 @@ export function claimKey(namespace: string, name: string): string {
 export function sharedKeys(pod: Pod): string[] {
   return (pod.spec?.volumes ?? []).flatMap((volume) => sharedKey(pod, volume) ?? []);
 }
-
-/** True if two changes leave the same. */
-export function isSameChange(a: FileChange | undefined, b: FileChange): boolean {
-  if (a === undefined || typeof a === 'string' || typeof b === 'string') return a === b;
-  return 'link' in a === 'link' in b && textOfChange(a) === textOfChange(b);
-}

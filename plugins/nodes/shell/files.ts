@@ -18,6 +18,12 @@ export function sizeOfChange(path: string, change: FileChange): number {
   return path.length + 64 + textOfChange(change).length;
 }
 
+/** True if two changes leave the same. */
+export function isSameChange(a: FileChange | undefined, b: FileChange): boolean {
+  if (a === undefined || typeof a === 'string' || typeof b === 'string') return a === b;
+  return 'link' in a === 'link' in b && textOfChange(a) === textOfChange(b);
+}
+
 const baseFolders = [
   '/',
   '/bin',

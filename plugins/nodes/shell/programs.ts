@@ -1,6 +1,7 @@
-import { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
+import { bytesOfText, textOfBytes } from './bytes.ts';
 import { FileError, type SimulatedFiles } from './files.ts';
+import { matchesPattern } from './patterns.ts';
 import { UnsupportedScriptError } from './script.ts';
 import { readTar, type TarEntry, writeTar } from './tar.ts';
 
@@ -70,7 +71,9 @@ const programs: Readonly<Record<string, Program>> = {
   cat: (args, context) => withFiles('cat', args, context, (texts) => prints(texts.join(''))),
   head: (args, context) => bytesOf('head', args, context) ?? partOf('head', args, context, (all, count) => all.slice(0, count)),
   tail: (args, context) =>
-    bytesOf('tail', args, context) ?? partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
+    follow(args, context) ??
+    bytesOf('tail', args, context) ??
+    partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
   wc: (args, context) => count(args, context),
   grep: (args, context) => grep(args, context),
   tee: (args, context) => tee(args, context),
@@ -274,7 +277,7 @@ function ls(args: readonly string[], { files, folder, now }: ProgramContext): Pr
     if (!options.has('l')) return name;
     const text = files.read(path);
     const mode = files.isLink(path) ? 'lrwxrwxrwx' : text === undefined ? 'drwxr-xr-x' : '-rw-r--r--';
-    return `${mode}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
+    return `${mode}    1 root     root     ${String(text === undefined ? 4096 : bytesOfText(text).length).padStart(9)} ${time} ${name}`;
   };
   let [stdout, stderr] = ['', ''];
   for (const path of paths) {
@@ -325,6 +328,15 @@ function partOf(
   return withFiles(program, paths, context, (texts) => prints(lines(select(linesOf(texts.join('')), Number(own ?? 10)))));
 }
 
+/** `tail -f FILE`, which never ends; undefined without the option. What the file gets later is not simulated. */
+function follow(args: readonly string[], context: ProgramContext): ProgramResult | undefined {
+  const rest = args.filter((arg) => arg !== '-f' && arg !== '-F');
+  if (rest.length === args.length) return undefined;
+  const [path = ''] = rest.slice(-1);
+  if (posix.resolve(context.folder, path) === '/dev/null') return { ...nothing, seconds: Infinity };
+  return { ...runProgram(['tail', ...rest], context), seconds: Infinity };
+}
+
 /** `head -c N`, `tail -c N` and `tail -c +N`; undefined without the option. */
 function bytesOf(program: 'head' | 'tail', args: readonly string[], context: ProgramContext): ProgramResult | undefined {
   const [first = '', ...rest] = args;
@@ -334,10 +346,10 @@ function bytesOf(program: 'head' | 'tail', args: readonly string[], context: Pro
   const number = Number(digits);
   if (program === 'head' && sign) return unsupported(`head -c ${amount}`);
   return withFiles(program, paths, context, (texts) => {
-    const bytes = Buffer.from(texts.join(''));
+    const bytes = bytesOfText(texts.join(''));
     const part =
       program === 'head' ? bytes.subarray(0, number) : bytes.subarray(sign ? Math.max(0, number - 1) : Math.max(0, bytes.length - number));
-    return prints(part.toString());
+    return prints(textOfBytes(part));
   });
 }
 
@@ -346,7 +358,11 @@ function count(args: readonly string[], context: ProgramContext): ProgramResult 
   if (options.size !== 1 || rest.length > 1) return unsupported('this use of wc');
   return withFiles('wc', rest, context, ([text = '']) => {
     const [amount] = [
-      options.has('l') ? text.split('\n').length - 1 : options.has('w') ? text.split(/\s+/).filter(Boolean).length : text.length,
+      options.has('l')
+        ? text.split('\n').length - 1
+        : options.has('w')
+          ? text.split(/\s+/).filter(Boolean).length
+          : bytesOfText(text).length,
     ];
     return prints(`${amount}${rest[0] === undefined ? '' : ` ${rest[0]}`}\n`);
   });
@@ -499,7 +515,7 @@ function tar(args: readonly string[], context: ProgramContext): ProgramResult {
 
 function unpack(folder: string, { files, stdin }: ProgramContext): ProgramResult {
   const entries = readTar(stdin());
-  if (!entries) return fails('tar: this is not an archive of text files, and others are not simulated');
+  if (!entries) return fails('tar: this is not an archive of files and folders, and others are not simulated');
   for (const { name, text } of entries) {
     const path = posix.resolve(folder, name);
     const missing = [];
@@ -529,14 +545,14 @@ function pack(names: readonly string[], folder: string, { files }: ProgramContex
   return { ...prints(writeTar(entries)), stderr, exitCode: stderr === '' ? 0 : 2 };
 }
 
-/** `find PATH… [-name NAME] [-type f|d]`, with a plain name. */
+/** `find PATH… [-name PATTERN] [-type f|d]`. */
 function find(args: readonly string[], { files, folder }: ProgramContext): ProgramResult {
   const at = args.findIndex((arg) => arg.startsWith('-'));
   const [paths, tests] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at)];
   const conditions: ((name: string, path: string) => boolean)[] = [];
   for (let i = 0; i < tests.length; i += 2) {
     const [test, value = ''] = [tests[i], tests[i + 1]];
-    if (test === '-name' && !/[*?[\\]/.test(value)) conditions.push((name) => name === value);
+    if (test === '-name') conditions.push((name) => matchesPattern(value, name));
     else if (test === '-type' && value === 'd') conditions.push((_, path) => files.isFolder(path));
     else if (test === '-type' && value === 'f') conditions.push((_, path) => !files.isFolder(path));
     else return unsupported(`find ${test}`);

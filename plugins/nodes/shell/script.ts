@@ -1,4 +1,4 @@
-/** Thrown for a script that the simulated shell cannot run, such as one with a background command. */
+/** Thrown for a script that the simulated shell cannot run, such as one with an array. */
 export class UnsupportedScriptError extends Error {}
 
 /** Commands and the operators that join each to the previous one. */
@@ -15,14 +15,20 @@ export type Command = (
   | { readonly kind: 'if'; readonly branches: readonly { readonly condition: Script; readonly body: Script }[]; readonly otherwise: Script }
   | { readonly kind: 'for'; readonly variable: string; readonly words: readonly Word[]; readonly body: Script }
   | { readonly kind: 'while'; readonly isUntil: boolean; readonly condition: Script; readonly body: Script }
+  | {
+      readonly kind: 'case';
+      readonly word: Word;
+      readonly branches: readonly { readonly patterns: readonly Word[]; readonly body: Script }[];
+    }
+  | { readonly kind: 'background'; readonly body: Script }
   | { readonly kind: 'group'; readonly isSubshell: boolean; readonly body: Script }
   | { readonly kind: 'function'; readonly name: string; readonly body: Command }
 ) & { readonly redirections: readonly Redirection[] };
 
-/** `operator` is `>`, `>>`, `<`, or `>&` with the number of a stream as target. */
+/** `operator` is `>`, `>>`, `<`, `>&` with the number of a stream as target, or `<<` with the text of a here-document. */
 export interface Redirection {
   readonly stream: number;
-  readonly operator: '>' | '>>' | '<' | '>&';
+  readonly operator: '>' | '>>' | '<' | '>&' | '<<';
   readonly target: Word;
 }
 
@@ -30,15 +36,23 @@ export interface Redirection {
 export type Word = readonly Part[];
 export type Part =
   | { readonly kind: 'text'; readonly text: string; readonly isQuoted: boolean }
-  | { readonly kind: 'variable'; readonly name: string; readonly fallback: Word | undefined; readonly isQuoted: boolean }
+  | { readonly kind: 'variable'; readonly name: string; readonly operation?: Operation; readonly isQuoted: boolean }
   | { readonly kind: 'substitution'; readonly script: Script; readonly isQuoted: boolean }
   | { readonly kind: 'arithmetic'; readonly expression: Word; readonly isQuoted: boolean };
 
+/** What an expansion makes of a variable: `${NAME:-WORD}`, `${NAME%PATTERN}` or `${#NAME}`. */
+export interface Operation {
+  readonly operator: (typeof operators)[number] | 'length';
+  readonly word: Word;
+}
+
+const operators = [':-', ':=', ':+', ':?', '##', '%%', '-', '=', '+', '?', '#', '%'] as const;
 const maxScriptLength = 65_536;
 const maxNesting = 32;
 
 /**
- * Parses a script: simple commands, pipelines, `&&`, `||`, `if`, `for`, `while`, `until`, groups, functions, redirections, quotes and expansions.
+ * Parses a script: simple commands, pipelines, `&&`, `||`, `&`, `if`, `for`, `while`, `until`, `case`, groups, functions, redirections, here-documents,
+ * quotes and expansions.
  * Throws UnsupportedScriptError for any other syntax. Upstream: the Shell Command Language of POSIX.
  */
 export function parseScript(script: string): Script {
@@ -46,9 +60,9 @@ export function parseScript(script: string): Script {
   return new ScriptParser(script, 0).parse();
 }
 
-const unsupportedWords: ReadonlySet<string> = new Set(['case', 'esac', 'function', 'select', 'time']);
+const unsupportedWords: ReadonlySet<string> = new Set(['function', 'select', 'time']);
 /** Words that end or divide a compound command. */
-const closers: ReadonlySet<string> = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'in', '}']);
+const closers: ReadonlySet<string> = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', 'in', '}']);
 const namePattern = /[A-Za-z_]\w*/y;
 const functionPattern = /([A-Za-z_]\w*)[ \t]*\([ \t]*\)/y;
 
@@ -56,7 +70,7 @@ class ScriptParser {
   #at = 0;
 
   constructor(
-    private readonly text: string,
+    private text: string,
     private nesting: number,
   ) {}
 
@@ -66,19 +80,26 @@ class ScriptParser {
     return script;
   }
 
-  /** Parses commands up to one of the words, or up to a closing parenthesis. */
+  /** Parses commands up to one of the words, to a closing parenthesis, or to the end of a branch of `case`. */
   #script(ends: readonly string[]): Script {
     if (++this.nesting > maxNesting) throw new UnsupportedScriptError('the script is nested too deeply');
     const script: { join: ';' | '&&' | '||'; pipeline: Pipeline }[] = [];
     let join: ';' | '&&' | '||' = ';';
+    let listStart = 0;
     for (;;) {
-      this.#skip(/(?:[ \t\n;]|\\\n|#[^\n]*)+/y);
+      this.#skip(/(?:[ \t\n]|;(?!;)|\\\n|#[^\n]*)+/y);
       const word = this.#peekReserved();
-      if (this.#at >= this.text.length || this.text[this.#at] === ')' || (word !== undefined && ends.includes(word))) break;
+      const isEnd = this.#at >= this.text.length || this.text[this.#at] === ')' || this.text.startsWith(';;', this.#at);
+      if (isEnd || (word !== undefined && ends.includes(word))) break;
+      if (join === ';') listStart = script.length;
       script.push({ join, pipeline: this.#pipeline() });
       this.#blanks();
       join = this.#take('&&') ? '&&' : this.#take('||') ? '||' : ';';
-      if (join === ';' && this.text[this.#at] === '&') throw new UnsupportedScriptError('background commands are not simulated');
+      if (join === ';' && this.#take('&')) {
+        if (this.text[this.#at] === '>') throw new UnsupportedScriptError('the redirection &> is not simulated');
+        const body = script.splice(listStart);
+        script.push({ join, pipeline: { isNegated: false, commands: [{ kind: 'background', body, redirections: [] }] } });
+      }
     }
     if (join !== ';') throw new UnsupportedScriptError(`a command is missing after ${join}`);
     this.nesting -= 1;
@@ -105,6 +126,7 @@ class ScriptParser {
     if (this.#takeReserved('for')) return this.#for();
     if (this.#takeReserved('while')) return this.#while(false);
     if (this.#takeReserved('until')) return this.#while(true);
+    if (this.#takeReserved('case')) return this.#case();
     if (this.#takeReserved('{')) return this.#group(false, '}');
     if (this.#take('(')) return this.#group(true, ')');
     const name = this.#match(functionPattern)?.[1];
@@ -141,6 +163,28 @@ class ScriptParser {
     return { kind: 'while', isUntil, condition, body: this.#loopBody(), redirections: this.#redirections() };
   }
 
+  #case(): Command {
+    this.#blanks();
+    const word = this.#word();
+    this.#skip(/[ \t\n]+/y);
+    this.#expect('in');
+    const branches: { patterns: Word[]; body: Script }[] = [];
+    for (this.#skipLines(); !this.#takeReserved('esac'); this.#skipLines()) {
+      this.#take('(');
+      const patterns: Word[] = [];
+      do {
+        this.#blanks();
+        if (this.#isAtEnd()) throw new UnsupportedScriptError('a pattern of case is missing');
+        patterns.push(this.#word());
+        this.#blanks();
+      } while (this.#take('|'));
+      if (!this.#take(')')) throw new UnsupportedScriptError(') is missing');
+      branches.push({ patterns, body: this.#script(['esac']) });
+      if (!this.#take(';;') && this.#peekReserved() !== 'esac') throw new UnsupportedScriptError('esac is missing');
+    }
+    return { kind: 'case', word, branches, redirections: this.#redirections() };
+  }
+
   #loopBody(): Script {
     this.#expect('do');
     const body = this.#script(['done']);
@@ -155,7 +199,7 @@ class ScriptParser {
   }
 
   #function(name: string): Command {
-    this.#skip(/(?:[ \t\n]|#[^\n]*\n)+/y);
+    this.#skipLines();
     const body = this.#command();
     if (body.kind === 'simple') throw new UnsupportedScriptError('the body of a function is not a compound command');
     return { kind: 'function', name, body, redirections: [] };
@@ -189,15 +233,47 @@ class ScriptParser {
   }
 
   #redirection(): Redirection | undefined {
-    const match = this.#match(/(\d?)(>>|>&|<<|<&|>|<)/y);
+    const match = this.#match(/(\d?)(>>|>&|<<-?|<&|>|<)/y);
     if (!match) return undefined;
     const operator = match[2] as string;
-    if (operator === '<<' || operator === '<&') throw new UnsupportedScriptError(`${operator} is not simulated`);
+    if (operator === '<<' || operator === '<<-') return { stream: 0, operator: '<<', target: this.#hereDocument(operator === '<<-') };
+    if (operator === '<&') throw new UnsupportedScriptError(`${operator} is not simulated`);
     const stream = match[1] ? Number(match[1]) : operator === '<' ? 0 : 1;
     this.#blanks();
     const isKnown = operator === '<' ? stream === 0 : stream === 1 || stream === 2;
     if (!isKnown || this.#isAtEnd()) throw new UnsupportedScriptError(`the redirection ${match[0]} is not simulated`);
     return { stream, operator: operator as Redirection['operator'], target: this.#word() };
+  }
+
+  /** Takes the lines after the present one up to the delimiter out of the script. A delimiter with quotes leaves them as they are. */
+  #hereDocument(stripsTabs: boolean): Word {
+    this.#blanks();
+    const delimiter = this.#word();
+    const isQuoted = delimiter.some((part) => part.isQuoted);
+    const end = delimiter.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+    const line = this.text.indexOf('\n', this.#at) + 1;
+    const rest = this.text.slice(this.#at, line);
+    if (line === 0 || end === '' || /['"`]/.test(rest)) throw new UnsupportedScriptError('this here-document is not simulated');
+    const lines: string[] = [];
+    for (let at = line; at < this.text.length; ) {
+      const next = (this.text.indexOf('\n', at) + 1 || this.text.length + 1) - 1;
+      const text = stripsTabs ? this.text.slice(at, next).replace(/^\t+/, '') : this.text.slice(at, next);
+      at = next + 1;
+      if (text === end) {
+        this.text = this.text.slice(0, line) + this.text.slice(at);
+        const body = lines.map((one) => `${one}\n`).join('');
+        return isQuoted ? [textPart(body, true)] : new ScriptParser(body, this.nesting).#template();
+      }
+      lines.push(text);
+    }
+    throw new UnsupportedScriptError(`the here-document up to ${end} has no end`);
+  }
+
+  /** Parses the text of a here-document. */
+  #template(): Word {
+    const parts: Part[] = [];
+    this.#quoted(parts, undefined);
+    return parts;
   }
 
   #word(): Word {
@@ -207,21 +283,14 @@ class ScriptParser {
       if (char === ' ' || char === '\t' || char === '<' || char === '>') break;
       this.#at += 1;
       if (char === "'") parts.push(textPart(this.#until("'"), true));
-      else if (char === '"') this.#doubleQuoted(parts);
+      else if (char === '"') this.#quoted(parts, '"');
       else if (char === '`') parts.push(this.#backquoted(false));
       else if (char === '$') parts.push(this.#expansion(false));
       else if (char === '\\') this.#escaped(parts);
-      else if (char === '~' && isFirst) parts.push({ kind: 'variable', name: 'HOME', fallback: undefined, isQuoted: true });
-      else if (char === '*' || (char === '?' && isFirst) || (char === '[' && !this.#isTest()))
-        throw new UnsupportedScriptError(`the pattern ${char} is not simulated`);
-      else parts.push(textPart(char + (this.#match(/[^\s;&|()<>'"`$\\*[]+/y)?.[0] ?? ''), false));
+      else if (char === '~' && isFirst) parts.push({ kind: 'variable', name: 'HOME', isQuoted: true });
+      else parts.push(textPart(char + (this.#match(/[^\s;&|()<>'"`$\\]+/y)?.[0] ?? ''), false));
     }
     return parts;
-  }
-
-  /** True after the first bracket of `[` or `[[` as a word. */
-  #isTest(): boolean {
-    return /^\[?(?:\s|$)/.test(this.text.slice(this.#at, this.#at + 2));
   }
 
   #escaped(parts: Part[]): void {
@@ -237,15 +306,16 @@ class ScriptParser {
     return text;
   }
 
-  #doubleQuoted(parts: Part[]): void {
+  /** Parses text up to a double quote, or to the end, in which only dollar signs, backquotes and backslashes have a meaning. */
+  #quoted(parts: Part[], end: '"' | undefined): void {
     parts.push(textPart('', true));
     for (;;) {
       const char = this.text[this.#at++];
+      if (char === end) return;
       if (char === undefined) throw new UnsupportedScriptError('unterminated quoted string');
-      if (char === '"') return;
       if (char === '`') parts.push(this.#backquoted(true));
       else if (char === '$') parts.push(this.#expansion(true));
-      else if (char === '\\' && '"\\$`\n'.includes(this.text[this.#at] ?? ' ')) this.#escaped(parts);
+      else if (char === '\\' && `${end ?? ''}\\$\`\n`.includes(this.text[this.#at] ?? ' ')) this.#escaped(parts);
       else parts.push(textPart(char + (this.#match(/[^"`$\\]+/y)?.[0] ?? ''), true));
     }
   }
@@ -264,23 +334,29 @@ class ScriptParser {
       if (!this.#take(')')) throw new UnsupportedScriptError(') is missing');
       return { kind: 'substitution', script, isQuoted };
     }
-    const braced = this.#match(/\{([A-Za-z_]\w*|[?$#@*]|\d)(:?-)?/y);
-    if (braced) {
-      const fallback = braced[2] === undefined ? undefined : this.#fallback();
-      if (!this.#take('}')) throw new UnsupportedScriptError('this expansion is not simulated');
-      return { kind: 'variable', name: braced[1] as string, fallback, isQuoted };
-    }
-    if (this.text[this.#at] === '{') throw new UnsupportedScriptError('this expansion is not simulated');
-    const name = this.#match(/[A-Za-z_]\w*|[?$#@*]|\d/y)?.[0];
-    return name === undefined ? textPart('$', isQuoted) : { kind: 'variable', name, fallback: undefined, isQuoted };
+    if (this.#take('{')) return this.#braced(isQuoted);
+    const name = this.#match(/[A-Za-z_]\w*|[?$#@*!]|\d/y)?.[0];
+    return name === undefined ? textPart('$', isQuoted) : { kind: 'variable', name, isQuoted };
   }
 
-  /** Parses the default value of `${NAME:-VALUE}`: text and simple variables. */
-  #fallback(): Word {
+  /** Parses the rest of `${NAME}`, `${#NAME}`, or `${NAME OPERATOR WORD}`. */
+  #braced(isQuoted: boolean): Part {
+    const length = this.#match(/#([A-Za-z_]\w*|\d)(?=\})/y)?.[1];
+    const name = length ?? this.#match(/[A-Za-z_]\w*|[?$#@*!]|\d/y)?.[0];
+    const operator = length === undefined ? operators.find((one) => this.#take(one)) : 'length';
+    const word = operator && operator !== 'length' ? this.#operand() : [];
+    if (name === undefined || !this.#take('}')) throw new UnsupportedScriptError('this expansion is not simulated');
+    return { kind: 'variable', name, isQuoted, ...(operator && { operation: { operator, word } }) };
+  }
+
+  /** Parses the word of `${NAME:-WORD}`: text, quoted or not, and simple variables. */
+  #operand(): Word {
     const parts: Part[] = [];
     for (;;) {
       const text = this.#match(/[^}$"'`\\]+/y)?.[0];
-      if (text !== undefined) parts.push(textPart(text, true));
+      if (text !== undefined) parts.push(textPart(text, false));
+      else if (this.#take("'")) parts.push(textPart(this.#until("'"), true));
+      else if (this.#take('"')) this.#quoted(parts, '"');
       else if (this.text[this.#at] === '$' && ++this.#at) parts.push(this.#simpleVariable());
       else return parts;
     }
@@ -303,13 +379,18 @@ class ScriptParser {
   #simpleVariable(): Part {
     const match = this.#match(/\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*|[?$#]|\d)/y);
     if (!match) throw new UnsupportedScriptError('this expansion is not simulated');
-    return { kind: 'variable', name: (match[1] ?? match[2]) as string, fallback: undefined, isQuoted: true };
+    return { kind: 'variable', name: (match[1] ?? match[2]) as string, isQuoted: true };
   }
 
   #blanks(): void {
     this.#skip(/(?:[ \t]|\\\n)+/y);
     // A comment starts a word.
     if (this.text[this.#at] === '#' && /^[\s;]?$/.test(this.text[this.#at - 1] ?? '')) this.#skip(/#[^\n]*/y);
+  }
+
+  /** Skips blanks, ends of lines and comments. */
+  #skipLines(): void {
+    this.#skip(/(?:[ \t\n]|\\\n|#[^\n]*\n)+/y);
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {

@@ -32,15 +32,17 @@ describe('the output of a command', () => {
 
   it('has its times, and errors in their place', () => {
     expect(output('echo a; echo b >&2; echo c; sleep 2; echo d')).toEqual([
-      { seconds: 0, text: 'a\nb\nc\n' },
-      { seconds: 2, text: 'd\n' },
+      { seconds: 0, stream: 'stdout', text: 'a\n' },
+      { seconds: 0, stream: 'stderr', text: 'b\n' },
+      { seconds: 0, stream: 'stdout', text: 'c\n' },
+      { seconds: 2, stream: 'stdout', text: 'd\n' },
     ]);
   });
 
   it('is that of the first and of the last iterations of a loop that repeats itself', () => {
     const found = output('while true; do date +%s; sleep 2; done', { now: 0, untilSeconds: 1_001, showsRepetition: true });
-    expect(found[0]).toEqual({ seconds: 0, text: '0\n' });
-    expect(found.slice(-2)).toEqual([998, 1_000].map((seconds) => ({ seconds, text: `${seconds}\n` })));
+    expect(found[0]).toEqual({ seconds: 0, stream: 'stdout', text: '0\n' });
+    expect(found.slice(-2)).toEqual([998, 1_000].map((seconds) => ({ seconds, stream: 'stdout', text: `${seconds}\n` })));
     expect(found.length).toBeLessThan(110);
   });
 });
@@ -121,14 +123,18 @@ describe('a command', () => {
   });
 
   it.each([
-    'sleep 1 &',
+    '(sleep 1; touch /tmp/a) &',
+    'sleep 1 & touch /tmp/a',
+    'sleep 1 &> /tmp/a',
+    '[[ a == a* ]]',
     "echo 'open",
-    'ls *',
-    'cat <<END\na\nEND',
-    'case a in a) echo;; esac',
+    'cat <<END\na',
+    'case a in a) echo; b',
+    'case a in a',
+    'echo a;; echo b',
     'f() echo a',
     'trap "echo a" EXIT',
-    `echo ${'$'}{A%b}`,
+    `echo ${'$'}{A:1:2}`,
     'if true; then echo',
     'for i in a; echo',
     'fi',
@@ -208,6 +214,36 @@ describe('a script', () => {
     { script: 'echo $((2 * (3 + 4) % 5)) $((1 < 2 && 0))', want: { stdout: '4 0\n' } },
     { script: 'test "$COLOR" = red -a -n "$HOME"', want: {} },
     { script: "sh -c 'echo $0 $1 $#' a b", want: { stdout: 'a b 1\n' } },
+    {
+      script: 'for i in start stop other; do case $i in start|begin) echo 1 ;; "st"*) echo 2 ;; (*) echo 3; esac; done',
+      want: { stdout: '1\n2\n3\n' },
+    },
+    { script: 'case a[b] in a[b]) echo set ;; "a[b]") echo text ;; esac; case x in y) exit 3;; esac', want: { stdout: 'text\n' } },
+    { script: 'case abc in [!a]*|?[x-z]?) echo no ;; ?[a-c]c) echo yes ;; esac', want: { stdout: 'yes\n' } },
+    {
+      script: 'cat <<END; echo after\n$COLOR \\$COLOR "$(hostname)"\nEND\necho last',
+      want: { stdout: 'red $COLOR "web-0"\nafter\nlast\n' },
+    },
+    { script: "cat <<'END' | wc -l\n$COLOR\n\nEND", want: { stdout: '2\n' } },
+    { script: 'cat > /tmp/x <<-END\n\ta\n\tEND\ncat /tmp/x', want: { stdout: 'a\n', changeTimes: [0] } },
+    { script: 'if true; then cat <<A <<B; fi\na\nA\nb\nB\necho c', want: { stdout: 'b\nc\n' } },
+    { script: '(sleep 2; echo a; exit 3) & echo b; wait $!; echo $?', want: { stdout: 'b\na\n3\n', seconds: 2 } },
+    { script: 'sleep 5 & sleep 3 & wait; echo done', want: { stdout: 'done\n', seconds: 5 } },
+    { script: 'while true; do sleep 1; done & sleep 3; exit 4', want: { seconds: 3, exitCode: 4 } },
+    { script: 'tail -f /dev/null', want: { seconds: Infinity } },
+    { script: 'echo a > /tmp/a; tail -n 1 -f /tmp/a; echo never', want: { stdout: 'a\n', seconds: Infinity, changeTimes: [0] } },
+    { script: 'sleep infinity & wait', want: { seconds: Infinity } },
+    { script: 'false && echo a & wait $!; (sleep 4; echo late) & echo $?', want: { stdout: '0\n' } },
+    {
+      script: 'cd /tmp; touch b a .c; echo * /e*c/hosts .c* "*" /none/*',
+      want: { stdout: 'a b /etc/hosts .c * /none/*\n', changeTimes: [0] },
+    },
+    {
+      script: 'F=/a/b.tar.gz; echo ${F#*/} ${F##*/} ${F%.*} ${F%%.*} ${#F} ${F:+set} ${NONE+set} ${NONE:="a b"} $NONE',
+      want: { stdout: 'a/b.tar.gz b.tar.gz /a/b.tar /a/b 11 set a b a b\n' },
+    },
+    { script: 'E=; echo "<${E-unset}> <${E:-empty}>"; echo ${NONE:?message}; echo never', want: { stdout: '<> <empty>\n', exitCode: 2 } },
+    { script: 'cd /tmp; touch a.log b.txt; find . -name "*.log"', want: { stdout: './a.log\n', changeTimes: [0] } },
   ])('$script', ({ script, want }) => {
     expect(run('sh', '-c', script)).toEqual(result(want));
   });

@@ -1,9 +1,19 @@
 import { posix } from 'node:path';
 import { withoutTrailing } from '#sdk/internal';
 import { evaluateArithmetic } from './arithmetic.ts';
-import { FileError, SimulatedFiles } from './files.ts';
+import { type FileChange, FileError, isSameChange, SimulatedFiles } from './files.ts';
 import { exitCodeOf, isProgram, runProgram } from './programs.ts';
-import { type Command, parseScript, type Part, type Pipeline, type Script, UnsupportedScriptError, type Word } from './script.ts';
+import { isPattern, matchesPattern, matchingPaths, quotedPattern, withoutMatch } from './patterns.ts';
+import {
+  type Command,
+  type Operation,
+  parseScript,
+  type Part,
+  type Pipeline,
+  type Script,
+  UnsupportedScriptError,
+  type Word,
+} from './script.ts';
 import { limitWork, maxWork, spendWork, workOfText } from './work.ts';
 
 /** Environment of a simulated process. */
@@ -20,16 +30,19 @@ export interface ProcessContext {
   readonly untilSeconds?: number;
   /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
   readonly showsRepetition?: boolean;
+  /** Iterations of a loop that repeats itself which are played if their output is wanted and the time has no limit. */
+  readonly maxRepetitions?: number;
   /** True if the process gets SIGTERM at the end of its time. */
   readonly isTerminated?: boolean;
   /** Explains to the user why a program is not found, which is an error of that command. The default is to throw UnknownProgramError. */
   readonly notFoundHint?: string;
 }
 
-/** Text that a process writes to its standard streams at one time. */
+/** Text that a process writes to one of its standard streams at one time. */
 export interface OutputPart {
   /** Simulated run time. */
   readonly seconds: number;
+  readonly stream: 'stdout' | 'stderr';
   readonly text: string;
 }
 
@@ -53,12 +66,16 @@ const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
 const notFoundCode = 127;
+/** Exit code of a shell that reads a variable which must be set (`${NAME:?}`). */
+const notSetCode = 2;
 const trappedSignals: ReadonlySet<string> = new Set(['TERM', '15', 'INT', '2', 'HUP', '1', 'QUIT', '3']);
 /** Iterations of a loop that repeats itself whose output is shown. */
 const shownIterations = 100;
 const unitsPerProcess = 64;
 const unitsPerCommand = 8;
 const leastWork = 49_152;
+/** Process number of the shell; those of background commands follow. */
+const firstJob = 1;
 
 /** Ends the whole process: it runs without end, or until the time that the context defines. */
 class ProcessLeft extends Error {}
@@ -123,6 +140,32 @@ export function runScript(script: string, context: ProcessContext): ProcessResul
   return new Process([script], context).run((shell, streams) => shell.script(script, streams));
 }
 
+/** Output of a process. */
+class Output {
+  readonly #parts: { readonly seconds: number; readonly stream: OutputPart['stream']; text: string }[] = [];
+  #length = 0;
+
+  add(part: OutputPart): void {
+    if (part.text === '') return;
+    this.#length += part.text.length;
+    if (this.#length > maxOutput) throw new UnsupportedScriptError('the output is too long');
+    const last = this.#parts.at(-1);
+    if (last?.seconds === part.seconds && last.stream === part.stream) last.text += part.text;
+    else this.#parts.push({ ...part });
+  }
+
+  /** Returns what was written until a time, in the order of time: the end of the process ends its background commands. */
+  upTo(seconds: number): Pick<ProcessResult, 'stdout' | 'stderr' | 'output'> {
+    const output = this.#parts.filter((part) => part.seconds <= seconds).toSorted((a, b) => a.seconds - b.seconds);
+    const textOf = (wanted: OutputPart['stream']): string =>
+      output
+        .filter(({ stream }) => stream === wanted)
+        .map(({ text }) => text)
+        .join('');
+    return { stdout: textOf('stdout'), stderr: textOf('stderr'), output };
+  }
+}
+
 /** Standard streams of a command. */
 interface Streams {
   readonly stdin: () => string;
@@ -141,7 +184,14 @@ class Process {
   /** Calls the handler of SIGTERM; undefined without a trap. */
   trap: ((streams: Streams) => number | undefined) | undefined;
   readonly #allowance: number;
+  /** Background commands that were started. */
+  readonly #jobs: { readonly end: number; readonly code: number }[] = [];
+  /** Time at which the last one of them ends. */
+  #busyUntil = 0;
+  /** Time at which the present background command started. */
+  #backgroundSince: number | undefined;
   #nesting = 0;
+  #repetitions = 0;
   #seconds = 0;
 
   constructor(
@@ -154,17 +204,11 @@ class Process {
   }
 
   run(work: (shell: Shell, streams: Streams) => number): ProcessResult {
-    let [stdout, stderr, exitCode] = ['', '', 0];
-    const output: { seconds: number; text: string }[] = [];
-    const add = (text: string): string => {
-      if (stdout.length + stderr.length + text.length > maxOutput) throw new UnsupportedScriptError('the output is too long');
-      const last = output.at(-1);
-      if (last?.seconds === this.#seconds) last.text += text;
-      else if (text !== '') output.push({ seconds: this.#seconds, text });
-      return text;
-    };
+    const output = new Output();
     const { stdin = noInput } = this.context;
-    const streams: Streams = { stdin, stdout: (text) => (stdout += add(text)), stderr: (text) => (stderr += add(text)) };
+    const add = (stream: OutputPart['stream']) => (text: string) => output.add({ seconds: this.#seconds, stream, text });
+    const streams: Streams = { stdin, stdout: add('stdout'), stderr: add('stderr') };
+    let exitCode = 0;
     try {
       exitCode = limitWork(this.#allowance, () => {
         spendWork(unitsPerProcess);
@@ -174,9 +218,9 @@ class Process {
       if (!(error instanceof ProcessLeft)) throw error;
       const seconds = this.#seconds;
       const trapped = this.context.isTerminated ? this.#terminate(streams) : undefined;
-      return { stdout, stderr, output, exitCode, seconds, changeTimes: this.#changeTimes, ...(trapped && { trapped }) };
+      return { ...output.upTo(seconds), exitCode, seconds, changeTimes: this.#changeTimes, ...(trapped && { trapped }) };
     }
-    return { stdout, stderr, output, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+    return { ...output.upTo(this.#seconds), exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
   }
 
   /** Runs the handler of SIGTERM. A process whose handler does not end it continues. */
@@ -205,15 +249,44 @@ class Process {
 
   /** Lets the time pass in which a loop repeats itself, up to the iterations whose output is shown. */
   repeat(periodSeconds: number): void {
-    const { untilSeconds = Infinity, showsRepetition = false } = this.context;
+    const { untilSeconds = Infinity, showsRepetition = false, maxRepetitions = 0 } = this.context;
+    if (periodSeconds > 0 && ++this.#repetitions < maxRepetitions) return;
     if (!showsRepetition || untilSeconds === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
     const iterations = Math.floor((untilSeconds - this.#seconds) / periodSeconds) - shownIterations;
     if (iterations > 0) this.#seconds += iterations * periodSeconds;
   }
 
-  /** Notes that files have changed. */
+  /** Notes that files have changed. What commands that run at the same time see of it is not simulated. */
   changed(): void {
+    const isConcurrent = this.#backgroundSince === undefined ? this.#busyUntil > this.#seconds : this.#seconds > this.#backgroundSince;
+    if (isConcurrent) throw new UnsupportedScriptError('a change of files while a background command runs is not simulated');
     if (this.#changeTimes.at(-1) !== this.#seconds) this.#changeTimes.push(this.#seconds);
+  }
+
+  /** Runs a command that takes no time of the current one. Returns its number. */
+  background(run: () => number): number {
+    const start = this.#seconds;
+    const outer = this.#backgroundSince;
+    this.#backgroundSince ??= start;
+    let code = 0;
+    try {
+      code = run();
+    } catch (error) {
+      if (!(error instanceof ProcessLeft)) throw error;
+    }
+    const end = this.#seconds;
+    this.#jobs.push({ end, code });
+    this.#busyUntil = Math.max(this.#busyUntil, end);
+    this.#seconds = start;
+    this.#backgroundSince = outer;
+    return this.#jobs.length;
+  }
+
+  /** Waits for a background command, or for all of them. Returns the exit code. */
+  wait(job: number | undefined): number {
+    const jobs = job === undefined ? this.#jobs : this.#jobs.slice(job - 1, job);
+    this.sleep(Math.max(0, ...jobs.map(({ end }) => end - this.#seconds)));
+    return job === undefined ? 0 : (jobs[0]?.code ?? notFoundCode);
   }
 
   /** Calls `run` for a shell or command within the current one. */
@@ -260,6 +333,10 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
     else streams.stderr(`sh: cd: can't cd to ${folder}: No such file or directory\n`);
     return shell.folder === path ? 0 : 1;
   },
+  wait(shell, numbers) {
+    const codes = numbers.map((number) => shell.process.wait(Number(number) - firstJob));
+    return codes.length > 0 ? (codes.at(-1) as number) : shell.process.wait(undefined);
+  },
   eval: (shell, args, streams) => shell.process.nested(() => shell.commands(parsed(args.join(' ')), streams)),
   exec(shell, args, streams) {
     if (args.length === 0) return 0;
@@ -279,6 +356,8 @@ class Shell {
   readonly variables: Map<string, string>;
   functions: ReadonlyMap<string, Command> = new Map();
   folder = '/';
+  /** Number of the last background command. */
+  lastJob: number | undefined;
   /** Exit code of the last command. */
   status = 0;
 
@@ -359,7 +438,7 @@ class Shell {
       return notFoundCode;
     }
     const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
-    spendWork(stdout.length);
+    spendWork(workOfText(stdout));
     if (changesFiles) process.changed();
     streams.stdout(stdout);
     streams.stderr(stderr);
@@ -385,6 +464,7 @@ class Shell {
     const copy = this.#copy(this.parameters, this.stopsOnError);
     copy.functions = this.functions;
     copy.status = this.status;
+    copy.lastJob = this.lastJob;
     return copy;
   }
 
@@ -429,6 +509,8 @@ class Shell {
     if (command.kind === 'for') return this.#for(command, redirected);
     if (command.kind === 'while') return this.#while(command, redirected);
     if (command.kind === 'function') return this.#define(command);
+    if (command.kind === 'case') return this.#case(command, redirected);
+    if (command.kind === 'background') return this.#background(command, redirected);
     if (!command.isSubshell) return this.commands(command.body, redirected);
     const shell = this.#subshell();
     return inSubshell(() => shell.commands(command.body, redirected));
@@ -438,7 +520,7 @@ class Shell {
     let count = 0;
     while (count < words.length && isAssignment(words[count] as Word)) count += 1;
     const assigned = words.slice(0, count).map((word) => assignment(this.#text(word)) as [string, string]);
-    const fields = words.slice(count).flatMap((word) => this.#fields(word));
+    const fields = this.#words(words.slice(count));
     const [name] = fields;
     if (name === undefined) {
       for (const [variable, value] of assigned) this.variables.set(variable, value);
@@ -450,6 +532,16 @@ class Shell {
     if (body) return shell.#call(body, fields.slice(1), streams);
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined;
     return builtin ? builtin(shell, fields.slice(1), streams) : shell.program(fields, streams);
+  }
+
+  /** Expands the words of a command. Those of `[[ … ]]` are not split. */
+  #words(words: readonly Word[]): string[] {
+    const [[first] = []] = words;
+    const isTest = first?.kind === 'text' && first.text === '[[' && !first.isQuoted;
+    if (!isTest) return words.flatMap((word) => this.#fields(word));
+    const hasPattern = words.slice(1).some((word) => word.some((part) => part.kind === 'text' && !part.isQuoted && isPattern(part.text)));
+    if (hasPattern) throw new UnsupportedScriptError('a pattern in [[ ]] is not simulated');
+    return words.map((word) => this.#text(word));
   }
 
   #define({ name, body }: Extract<Command, { kind: 'function' }>): number {
@@ -476,6 +568,19 @@ class Shell {
     return this.commands(otherwise, streams);
   }
 
+  #case({ word, branches }: Extract<Command, { kind: 'case' }>, streams: Streams): number {
+    const text = this.#text(word);
+    const branch = branches.find(({ patterns }) => patterns.some((pattern) => matchesPattern(this.#pattern(pattern), text)));
+    return branch ? this.commands(branch.body, streams) : 0;
+  }
+
+  #background({ body }: Extract<Command, { kind: 'background' }>, streams: Streams): number {
+    const shell = this.#subshell();
+    const run = (): number => inSubshell(() => shell.commands(body, { ...streams, stdin: noInput }));
+    this.lastJob = firstJob + this.process.background(run);
+    return 0;
+  }
+
   #for({ variable, words, body }: Extract<Command, { kind: 'for' }>, streams: Streams): number {
     let result = 0;
     for (const field of words.flatMap((word) => this.#fields(word))) {
@@ -497,16 +602,16 @@ class Shell {
       const next = this.#iteration(body, streams);
       if (next === 'break') return result;
       result = next;
-      if (before === this.#state()) this.process.repeat(this.process.seconds - seconds);
+      if (isSameState(before, this.#state())) this.process.repeat(this.process.seconds - seconds);
     }
   }
 
-  /** Text that changes with the variables and the files. */
-  #state(): string {
-    const changes = [...this.process.files.changes];
-    const state = JSON.stringify([[...this.variables], changes, this.folder, this.stopsOnError]);
-    spendWork(state.length >> 4);
-    return state;
+  /** What decides how an iteration of a loop goes: the variables, the files, and the options of the shell. */
+  #state(): ShellState {
+    const { variables, folder, stopsOnError } = this;
+    const { changes } = this.process.files;
+    spendWork((variables.size + changes.size) >> 2);
+    return { variables: new Map(variables), changes: new Map(changes), folder, stopsOnError };
   }
 
   #iteration(body: Script, streams: Streams): number | 'break' {
@@ -525,6 +630,11 @@ class Shell {
     for (const { stream, operator, target } of redirections) {
       const name = this.#text(target);
       const path = posix.resolve(this.folder, name);
+      if (operator === '<<') {
+        const text = name;
+        result = { ...result, stdin: () => text };
+        continue;
+      }
       if (operator === '<') {
         const text = path === '/dev/null' ? '' : this.process.files.read(path);
         if (text === undefined) return void streams.stderr(`sh: can't open ${name}: no such file\n`);
@@ -567,8 +677,21 @@ class Shell {
     return text;
   }
 
-  /** Expands a word to fields: results of unquoted expansions are split at blanks. */
+  /** Expands a word to a pattern, in which quoted characters stand for themselves. */
+  #pattern(word: Word): string {
+    return word.map((part) => (part.isQuoted ? quotedPattern(this.#expand(part)) : this.#expand(part))).join('');
+  }
+
+  /** Expands a word to fields: results of unquoted expansions are split at blanks, and patterns become the paths that they match. */
   #fields(word: Word): string[] {
+    const hasPattern = word.some((part) => !part.isQuoted && part.kind === 'text' && isPattern(part.text));
+    if (!hasPattern) return this.#split(word);
+    const pattern = this.#pattern(word);
+    const paths = matchingPaths(pattern, this.folder, this.process.files);
+    return paths.length > 0 ? paths : [this.#text(word)];
+  }
+
+  #split(word: Word): string[] {
     const fields: string[] = [];
     let current: string | undefined;
     for (const part of word) {
@@ -607,7 +730,7 @@ class Shell {
   }
 
   #value(part: Exclude<Part, { kind: 'text' }>): string {
-    if (part.kind === 'variable') return this.#variable(part.name) || (part.fallback ? this.#text(part.fallback) : '');
+    if (part.kind === 'variable') return part.operation ? this.#operate(part.name, part.operation) : this.#variable(part.name);
     if (part.kind === 'arithmetic') return String(evaluateArithmetic(this.#text(part.expression), (name) => this.#variable(name)));
     let output = '';
     const shell = this.#subshell();
@@ -616,7 +739,22 @@ class Shell {
     return withoutTrailing(output, '\n');
   }
 
+  #operate(name: string, { operator, word }: Operation): string {
+    const value = this.#variable(name);
+    const isSet = operator.startsWith(':') ? value !== '' : value !== '' || this.variables.has(name);
+    if (operator === 'length') return String([...value].length);
+    if (operator.endsWith('+')) return isSet ? this.#text(word) : '';
+    if (/^[#%]/.test(operator))
+      return withoutMatch(value, this.#pattern(word), operator.startsWith('#') ? 'start' : 'end', operator.length === 2);
+    if (isSet) return value;
+    if (operator.endsWith('?')) throw new ShellExit(notSetCode);
+    const fallback = this.#text(word);
+    if (operator.endsWith('=')) this.variables.set(name, fallback);
+    return fallback;
+  }
+
   #variable(name: string): string {
+    if (name === '!') return this.lastJob === undefined ? '' : String(this.lastJob);
     if (name === '?') return String(this.status);
     if (name === '$') return '1';
     if (name === '#') return String(Math.max(0, this.parameters.length - 1));
@@ -624,6 +762,25 @@ class Shell {
     if (name === 'RANDOM') throw new UnsupportedScriptError('random numbers are not simulated');
     return (/^\d$/.test(name) ? this.parameters[Number(name)] : this.variables.get(name)) ?? '';
   }
+}
+
+interface ShellState {
+  readonly variables: ReadonlyMap<string, string>;
+  readonly changes: ReadonlyMap<string, FileChange>;
+  readonly folder: string;
+  readonly stopsOnError: boolean;
+}
+
+function isSameState(a: ShellState, b: ShellState): boolean {
+  const isSame =
+    a.folder === b.folder &&
+    a.stopsOnError === b.stopsOnError &&
+    a.variables.size === b.variables.size &&
+    a.changes.size === b.changes.size;
+  if (!isSame) return false;
+  for (const [name, value] of a.variables) if (b.variables.get(name) !== value) return false;
+  for (const [path, change] of a.changes) if (!isSameChange(b.changes.get(path), change)) return false;
+  return true;
 }
 
 function parsed(text: string): Script {

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { bytesOfText, textOfBytes } from './bytes.ts';
 
 /** File in an archive; a folder if `text` is undefined. */
 export interface TarEntry {
@@ -16,12 +17,10 @@ const extendedType = 'x';
 const fields = { name: [0, 100], size: [124, 12], checksum: [148, 8], type: [156, 1], magic: [257, 6], prefix: [345, 155] } as const;
 
 /**
- * Reads the files and folders of an archive in the format ustar or pax, given as text. Returns undefined if it is malformed, or has other entries
- * or files that are not UTF-8.
+ * Reads the files and folders of an archive in the format ustar or pax, given as text. Returns undefined if it is malformed, or has other entries.
  */
 export function readTar(archive: string): TarEntry[] | undefined {
-  if (archive.includes('\uFFFD')) return undefined;
-  const bytes = Buffer.from(archive);
+  const bytes = bytesOfText(archive);
   const entries: TarEntry[] = [];
   let path: string | undefined;
   for (let at = 0; at + block <= bytes.length; ) {
@@ -31,7 +30,7 @@ export function readTar(archive: string): TarEntry[] | undefined {
     const size = Number.parseInt(field('size').trim() || '0', 8);
     const end = at + block + size;
     if (!field('magic').startsWith('ustar') || !Number.isSafeInteger(size) || end > bytes.length) return undefined;
-    const content = bytes.subarray(at + block, end).toString();
+    const content = textOfBytes(bytes.subarray(at + block, end));
     const type = field('type') || '0';
     const prefix = field('prefix');
     const name = path ?? (prefix === '' ? field('name') : `${prefix}/${field('name')}`);
@@ -47,17 +46,17 @@ export function readTar(archive: string): TarEntry[] | undefined {
 /** Returns an archive of files in the format ustar; names that are longer than 100 bytes have a pax header. */
 export function writeTar(entries: readonly TarEntry[]): string {
   const parts = entries.map(({ name, text = '' }) => {
-    const isLong = Buffer.byteLength(name) > fields.name[1];
+    const isLong = bytesOfText(name).length > fields.name[1];
     return (isLong ? entry('path', extendedType, paxPath(name)) : '') + entry(isLong ? 'long' : name, '0', text);
   });
   return `${parts.join('')}${'\0'.repeat(2 * block)}`;
 }
 
 function entry(name: string, type: string, text: string): string {
-  const size = Buffer.byteLength(text);
+  const size = bytesOfText(text).length;
   const header = Buffer.alloc(block);
   const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, '0')}\0`;
-  header.write(name, 0);
+  bytesOfText(name).copy(header);
   header.write(octal(0o644, 8), 100);
   header.write(octal(0, 8) + octal(0, 8), 108);
   header.write(octal(size, 12) + octal(0, 12), fields.size[0]);
@@ -66,14 +65,15 @@ function entry(name: string, type: string, text: string): string {
   header.write('ustar\x0000', fields.magic[0]);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, fields.checksum[0]);
-  return header.toString() + text + '\0'.repeat(padding(size));
+  return textOfBytes(header) + text + '\0'.repeat(padding(size));
 }
 
 /** Record of a pax header: its own length in decimal digits, and the path. */
 function paxPath(name: string): string {
   const rest = ` path=${name}\n`;
-  let length = Buffer.byteLength(rest);
-  while (Buffer.byteLength(rest) + String(length).length !== length) length = Buffer.byteLength(rest) + String(length).length;
+  const size = bytesOfText(rest).length;
+  let length = size;
+  while (size + String(length).length !== length) length = size + String(length).length;
   return `${length}${rest}`;
 }
 
@@ -83,5 +83,5 @@ function padding(size: number): number {
 
 function textOf(bytes: Buffer): string {
   const end = bytes.indexOf(0);
-  return bytes.subarray(0, end < 0 ? bytes.length : end).toString();
+  return textOfBytes(bytes.subarray(0, end < 0 ? bytes.length : end));
 }

@@ -33,5 +33,5 @@ export function isWorkSpent(): boolean {
 
 /** Units of work for a text that a program reads or writes. */
 export function workOfText({ length }: string): number {
-  return 1 + (length >> 3);
+  return 1 + (length >> 4);
 }
