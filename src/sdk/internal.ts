@@ -53,6 +53,8 @@ export { ServiceResolver } from '#apiserver/network/service-resolver';
 export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { makeFolder } from '#apiserver/base/make-folder';
+export { endWhenRead } from '#apiserver/serving/end-soon';
+export { receiveFrom } from '#apiserver/serving/receive-from';
 export { eventJson } from '#apiserver/audit/event';
 export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/network/webhook/client-config';
 export { type JsonAnswer, JsonClient, WebhookError } from '#apiserver/network/webhook/json-client';
