@@ -74,6 +74,11 @@ const lists: readonly Row[] = [
     atMost: 400,
   },
   {
+    name: 'minutes of a schedule',
+    path: '/apis/batch/v1/namespaces/default/cronjobs',
+    request: { body: spec(`"schedule":"${many((i) => String(i % 60), 1_400_000)},60 * * * *"`) },
+  },
+  {
     name: 'usages of a certificate',
     path: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
     request: { body: spec(`"usages":[${many((i) => `"x${i}"`)}]`) },

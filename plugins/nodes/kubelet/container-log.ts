@@ -140,6 +140,8 @@ const followMs = 1_000;
 
 /** Receives the log of a run from a time on. */
 export interface LogListener {
+  /** False while earlier parts are unread. The following ones come later then. */
+  isReading(): boolean;
   added(parts: readonly LogPart[]): void;
   /** The run has ended. */
   ended(): void;
@@ -156,7 +158,9 @@ export function followLog(source: LogSource, pods: KnownPods, store: FileStore, 
     shownUntil = now;
     if (parts.length > 0) listener.added(parts);
   };
-  const timer = setInterval(() => show(source), followMs);
+  const timer = setInterval(() => {
+    if (listener.isReading()) show(source);
+  }, followMs);
   timer.unref();
   const subscription = pods.watch(namespace, name, (changed) => {
     const next = changed?.metadata.uid === uid ? changed && logSource(changed, container.container.name ?? '', false) : undefined;

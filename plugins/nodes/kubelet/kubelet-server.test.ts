@@ -1,19 +1,21 @@
 import { Buffer } from 'node:buffer';
 import type http from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import https from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createDeflate } from 'node:zlib';
 import type { SharedInformer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { longestTurn } from '../../../test/security/longest-turn.ts';
 import { KnownPods } from '../pods/known-pods.ts';
 import { PodFiles } from '../pods/pod-files.ts';
 import { SharedVolumes } from '../pods/shared-volumes.ts';
-import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
+import { dataFrame, resetFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
 import { KubeletServers } from './kubelet-server.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
@@ -44,6 +46,7 @@ function pod(
 /** A local port to which the server does not forward. */
 const forbiddenPort = 22;
 let pods: Map<string, Pod>;
+let tokensOf: ServiceAccountTokens['addTo'] = async (mounted) => mounted;
 let known: KnownPods;
 
 beforeAll(async () => {
@@ -84,7 +87,7 @@ beforeAll(async () => {
     pages,
     [localPort],
     new PodFiles(known, new SharedVolumes(() => undefined, '')),
-    { addTo: async (mounted) => mounted } as Partial<ServiceAccountTokens> as ServiceAccountTokens,
+    { addTo: (mounted, ...more) => tokensOf(mounted, ...more) } as Partial<ServiceAccountTokens> as ServiceAccountTokens,
   );
   port = await kubelets.start('node-1');
 });
@@ -311,6 +314,48 @@ describe('remote commands over WebSocket', () => {
     expect((await channelsOf(socket as Duplex))[1]).toMatch(/^(?:tick\n){1,6}$/);
   });
 
+  it('starts nothing for a client that left while its tokens were requested', async () => {
+    const asked = Promise.withResolvers<void>();
+    const given = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const before = tokensOf;
+    tokensOf = async (mounted) => {
+      asked.resolve();
+      await left.promise;
+      // The command continues before this.
+      setImmediate(() => given.resolve());
+      return mounted;
+    };
+    const followed = vi.spyOn(known, 'watch');
+    let accepted: Socket | undefined;
+    const accept = (message: unknown): void => {
+      accepted = (message as { socket: Socket }).socket;
+    };
+    subscribe('net.server.socket', accept);
+    const request = https.request({
+      host: '127.0.0.1',
+      port,
+      path: '/attach/default/ticking/c?output=1',
+      rejectUnauthorized: false,
+      agent: false,
+      ...client,
+      headers: { connection: 'Upgrade', ...webSocket('v5.channel.k8s.io') },
+    });
+    request.on('error', () => {});
+    request.end();
+    await asked.promise;
+    const closed = once(accepted as unknown as Socket, 'close');
+    unsubscribe('net.server.socket', accept);
+    request.destroy();
+    await closed;
+    await nextTurn();
+    left.resolve();
+    await given.promise;
+    expect(followed).not.toHaveBeenCalled();
+    followed.mockRestore();
+    tokensOf = before;
+  });
+
   it('ends what is attached to a container with the container', async () => {
     const { socket } = await upgrade('/attach/default/said/c?output=1', webSocket('v5.channel.k8s.io'));
     const timer = setInterval(() => known.changed(pods.get('said') as Pod, true), 20);
@@ -456,6 +501,24 @@ describe('streams over SPDY', () => {
     const [error, answer] = await exchange(`/portForward/default/${name}`, 'portforward.k8s.io', types, data);
     expect(error).toBe('');
     expect(answer).toMatch(want);
+  });
+
+  it('forget a stream of errors that the client cancelled', async () => {
+    const { socket } = await upgrade('/portForward/default/web', {
+      upgrade: 'SPDY/3.1',
+      'x-stream-protocol-version': 'portforward.k8s.io',
+    });
+    const deflate = createDeflate({ dictionary });
+    const headers = { port: '80', requestid: '0' };
+    socket?.write(synStreamFrame(1, await compress(deflate, { streamtype: 'error', ...headers })));
+    socket?.write(resetFrame(1, 5));
+    socket?.write(synStreamFrame(3, await compress(deflate, { streamtype: 'data', ...headers })));
+    const reader = new SpdyFrameReader();
+    for await (const chunk of socket as Duplex) {
+      const reset = [...reader.read(chunk as Buffer)].find(({ type }) => type === 'reset');
+      if (reset) return expect(reset).toEqual({ type: 'reset', stream: 3 });
+    }
+    expect.unreachable();
   });
 
   it('refuse a port on which nothing listens', async () => {

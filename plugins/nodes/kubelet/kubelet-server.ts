@@ -136,6 +136,7 @@ export class KubeletServers implements AsyncDisposable {
     response.write(selectLog(logParts(source, this.files, now), options));
     if (!options.follow || source.finishedAt !== undefined || options.limitBytes !== undefined) return void response.end();
     const following = followLog(source, this.pods, this.files, now, {
+      isReading: () => !response.writableNeedDrain,
       added: (parts) => response.write(selectLog(parts, { ...options, tailLines: undefined })),
       ended: () => response.end(),
     });
@@ -179,6 +180,9 @@ export class KubeletServers implements AsyncDisposable {
   ): Promise<void> {
     const found = containersOf(pod, pod.status).find(({ container }) => container.name === name);
     if (!found?.status?.state?.running) throw new HttpError(404, `container not found (${quote(name)})`);
+    const mounted = await this.tokens.addTo(this.files.mounted(pod, found.container), pod, found.container);
+    // A process of a client that left meanwhile would never end.
+    if (socket.destroyed) return;
     const isOn = (flag: string): boolean => query.get(flag) === '1';
     const options: ProcessOptions = {
       pod,
@@ -186,11 +190,11 @@ export class KubeletServers implements AsyncDisposable {
       command: query.getAll('command'),
       hasStdin: isOn('input'),
       tty: isOn('tty'),
-      mounted: await this.tokens.addTo(this.files.mounted(pod, found.container), pod, found.container),
+      mounted,
       files: this.files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>
-      verb === 'exec' ? startProcess(options, streams) : this.#attach(options, streams);
+      verb === 'exec' ? startProcess(options, streams) : this.#attach(options, streams, socket);
     if (isWebSocketHandshake(request)) {
       const protocol = commandProtocol(request);
       if (!protocol) throw new HttpError(403, 'unable to upgrade: no supported protocol');
@@ -203,10 +207,11 @@ export class KubeletServers implements AsyncDisposable {
   }
 
   /** Attaches to the main process of a container: its output from now on, and a shell if the client has standard input. */
-  #attach(options: ProcessOptions, streams: ProcessStreams): RemoteProcess {
+  #attach(options: ProcessOptions, streams: ProcessStreams, socket: Duplex): RemoteProcess {
     const source = logSource(options.pod, options.container.name ?? '', false);
     if (options.hasStdin || 'problem' in source) return startShell(options, streams);
     const following = followLog(source, this.pods, this.files, Date.now(), {
+      isReading: () => !socket.writableNeedDrain,
       added: (parts) => {
         for (const part of parts) show(part, streams, options.tty);
       },

@@ -60,7 +60,11 @@ function forwarder(pod: Pod, allowed: readonly number[], files: PodFiles, client
   return {
     opened(stream) {
       const { streamtype: type, requestid: id = '', port = '' } = stream.headers;
-      if (type === 'error') return void errors.set(id, stream);
+      if (type === 'error') {
+        errors.set(id, stream);
+        stream.onReset = () => void errors.delete(id);
+        return;
+      }
       const error = errors.get(id);
       if (type !== 'data' || !error) return stream.reset();
       errors.delete(id);

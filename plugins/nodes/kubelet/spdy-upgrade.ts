@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { endWhenRead, receiveFrom } from '#sdk/internal';
 import { SpdyConnection, type SpdyListener } from '../spdy/connection.ts';
-import { receiveFrom } from './receive-from.ts';
 import { WebSocketConnection } from './websocket-connection.ts';
 
 /** True for a request to switch to SPDY/3.1. */
@@ -21,7 +21,7 @@ export function streamProtocol({ headers }: IncomingMessage, supported: readonly
 export function acceptSpdy(socket: Duplex, head: Buffer, protocol: string, listener: SpdyListener): SpdyConnection {
   const lines = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', `X-Stream-Protocol-Version: ${protocol}`];
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
-  const connection = new SpdyConnection({ write: (bytes) => void socket.write(bytes), end: () => void socket.end() }, listener);
+  const connection = new SpdyConnection({ write: (bytes) => void socket.write(bytes), end: () => endWhenRead(socket) }, listener);
   receiveFrom(socket, head, (bytes) => connection.receive(bytes));
   socket.once('close', () => connection.ended());
   return connection;

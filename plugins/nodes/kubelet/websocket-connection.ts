@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Steps } from '#sdk/internal';
-import { receiveFrom } from './receive-from.ts';
+import { endWhenRead, receiveFrom, type Steps } from '#sdk/internal';
 
 const opcodes = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
 const empty = Buffer.alloc(0);
@@ -66,7 +65,7 @@ export class WebSocketConnection {
     const payload = Buffer.alloc(2);
     payload.writeUInt16BE(code);
     this.#write(opcodes.close, payload);
-    this.#socket.end();
+    endWhenRead(this.#socket);
     this.#ended();
   }
 

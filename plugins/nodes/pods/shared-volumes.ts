@@ -1,5 +1,5 @@
 import type { Pod, PersistentVolumeClaim, Volume } from 'kubenest/types/core_v1';
-import { type FileChange, sizeOfChange, textOfChange } from '../shell/files.ts';
+import { type FileChange, sizeOfChange } from '../shell/files.ts';
 
 /** Change of a path in a volume that pods share. */
 export interface SharedChange {

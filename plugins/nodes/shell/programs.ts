@@ -328,7 +328,7 @@ function partOf(
   return withFiles(program, paths, context, (texts) => prints(lines(select(linesOf(texts.join('')), Number(own ?? 10)))));
 }
 
-/** `tail -f FILE`, which never ends; undefined without the option. What the file gets later is not simulated. */
+/** `tail -f FILE`, which never ends; undefined without the option. Later additions to the file are not simulated. */
 function follow(args: readonly string[], context: ProgramContext): ProgramResult | undefined {
   const rest = args.filter((arg) => arg !== '-f' && arg !== '-F');
   if (rest.length === args.length) return undefined;

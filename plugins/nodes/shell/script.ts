@@ -40,7 +40,7 @@ export type Part =
   | { readonly kind: 'substitution'; readonly script: Script; readonly isQuoted: boolean }
   | { readonly kind: 'arithmetic'; readonly expression: Word; readonly isQuoted: boolean };
 
-/** What an expansion makes of a variable: `${NAME:-WORD}`, `${NAME%PATTERN}` or `${#NAME}`. */
+/** Operation of an expansion on a variable: `${NAME:-WORD}`, `${NAME%PATTERN}` or `${#NAME}`. */
 export interface Operation {
   readonly operator: (typeof operators)[number] | 'length';
   readonly word: Word;

@@ -239,10 +239,13 @@ describe('a script', () => {
       want: { stdout: 'a b /etc/hosts .c * /none/*\n', changeTimes: [0] },
     },
     {
-      script: 'F=/a/b.tar.gz; echo ${F#*/} ${F##*/} ${F%.*} ${F%%.*} ${#F} ${F:+set} ${NONE+set} ${NONE:="a b"} $NONE',
+      script: `F=/a/b.tar.gz; echo \${F#*/} \${F##*/} \${F%.*} \${F%%.*} \${#F} \${F:+set} \${NONE+set} \${NONE:="a b"} $NONE`,
       want: { stdout: 'a/b.tar.gz b.tar.gz /a/b.tar /a/b 11 set a b a b\n' },
     },
-    { script: 'E=; echo "<${E-unset}> <${E:-empty}>"; echo ${NONE:?message}; echo never', want: { stdout: '<> <empty>\n', exitCode: 2 } },
+    {
+      script: `E=; echo "<\${E-unset}> <\${E:-empty}>"; echo \${NONE:?message}; echo never`,
+      want: { stdout: '<> <empty>\n', exitCode: 2 },
+    },
     { script: 'cd /tmp; touch a.log b.txt; find . -name "*.log"', want: { stdout: './a.log\n', changeTimes: [0] } },
   ])('$script', ({ script, want }) => {
     expect(run('sh', '-c', script)).toEqual(result(want));

@@ -256,7 +256,7 @@ class Process {
     if (iterations > 0) this.#seconds += iterations * periodSeconds;
   }
 
-  /** Notes that files have changed. What commands that run at the same time see of it is not simulated. */
+  /** Notes that files have changed. Throws UnsupportedScriptError if a command runs at the same time, which would see the change. */
   changed(): void {
     const isConcurrent = this.#backgroundSince === undefined ? this.#busyUntil > this.#seconds : this.#seconds > this.#backgroundSince;
     if (isConcurrent) throw new UnsupportedScriptError('a change of files while a background command runs is not simulated');
@@ -606,7 +606,7 @@ class Shell {
     }
   }
 
-  /** What decides how an iteration of a loop goes: the variables, the files, and the options of the shell. */
+  /** State that an iteration of a loop depends on: the variables, the files, and the options of the shell. */
   #state(): ShellState {
     const { variables, folder, stopsOnError } = this;
     const { changes } = this.process.files;

@@ -164,7 +164,7 @@ export function checkedText(text: unknown): string {
   throw new Error(`expected a string, got ${typeNameOf(text)}`);
 }
 
-/** Returns a copy of a plugin's note, or one that says why it cannot be shown: traces must not fail plugins. */
+/** Returns a copy of a plugin's note, or one with the reason why it cannot be shown: a trace must not fail a plugin. */
 export function plainNote(note: TraceNote): TraceNote {
   try {
     const copy = atOnce(plainCopySteps(note));

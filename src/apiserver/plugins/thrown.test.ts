@@ -24,11 +24,11 @@ describe('errorOf', () => {
     [1n, 'threw 1'],
     [Symbol('a'), 'threw Symbol(a)'],
     [() => 1, 'threw a function'],
-    [Object.create(null), 'threw an object that is no error'],
-    [new Proxy(new Error('a'), {}), 'threw an object that is no error'],
-    [Object.assign(new Error('a'), { message: { text: 1 } }), 'threw an object that is no error'],
-    [throwing, 'threw an object that is no error'],
-  ])('describes what is no error (%#)', (thrown, message) => {
+    [Object.create(null), 'threw an object that is not an error'],
+    [new Proxy(new Error('a'), {}), 'threw an object that is not an error'],
+    [Object.assign(new Error('a'), { message: { text: 1 } }), 'threw an object that is not an error'],
+    [throwing, 'threw an object that is not an error'],
+  ])('describes a value that is not an error (%#)', (thrown, message) => {
     expect(errorOf(thrown).message).toBe(message);
   });
 });

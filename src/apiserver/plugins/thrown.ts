@@ -19,7 +19,7 @@ function textOf(thrown: unknown): string {
   if (typeof thrown === 'string') return quote(thrown);
   if (typeof thrown === 'function') return 'a function';
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);
-  return 'an object that is no error';
+  return 'an object that is not an error';
 }
 
 /** True for an error whose Status refuses a request. A plugin's Status must not be a success, and must be one that can be encoded. */

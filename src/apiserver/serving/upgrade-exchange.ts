@@ -3,6 +3,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Peer, UpgradableExchange } from '#apiserver/request/exchange';
+import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 
 /**
@@ -21,7 +22,7 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
     response.shouldKeepAlive = false;
     response.assignSocket(socket as never);
     response.once('finish', () => {
-      if (!this.#taken) socket.end();
+      if (!this.#taken) endSoon(socket);
     });
     super(request, response, peer);
     this.socket = socket;

@@ -2,6 +2,7 @@
 import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encode } from '#apimachinery/runtime/encode';
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { addErrors, type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
@@ -26,9 +27,7 @@ export function validateSelector(
 }
 
 export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector): boolean {
-  if (matchExpressions?.length) return false;
-  for (const _ in matchLabels) return false;
-  return true;
+  return !matchExpressions?.length && (!matchLabels || isEmptyObject(matchLabels));
 }
 
 /** True if the selector matches pods with these labels; undefined if it is invalid. An absent selector matches nothing. */

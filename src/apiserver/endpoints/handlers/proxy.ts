@@ -2,11 +2,13 @@ import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
 import { type FlatHeaders, isUpgradable, type UpgradableExchange } from '#apiserver/request/exchange';
 import { decodePath, joinPath } from '#apiserver/request/path';
 import type { RequestContext } from '#apiserver/request/request-context';
+import { endWhenRead } from '#apiserver/serving/end-soon';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { TrustOptions } from '#apiserver/network/trust';
@@ -228,7 +230,7 @@ async function proxyUpgrade(context: RequestContext, exchange: UpgradableExchang
 }
 
 interface Upgraded {
-  readonly socket: import('node:stream').Duplex;
+  readonly socket: Duplex;
   readonly head: Buffer;
   readonly maxBytesPerSecond?: number | undefined;
 }
@@ -250,20 +252,20 @@ function splice(
   }
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   if (head.length > 0) client.write(head);
-  const end = (): void => {
-    client.destroy();
-    backend.destroy();
-  };
-  for (const socket of [client, backend]) {
-    socket.once('error', end);
-    socket.once('close', end);
-  }
   if ('setTimeout' in backend) (backend as import('node:net').Socket).setTimeout(0);
-  if (maxBytesPerSecond === undefined) {
-    client.pipe(backend);
-    backend.pipe(client);
-  } else {
-    client.pipe(new Throttle(maxBytesPerSecond)).pipe(backend);
-    backend.pipe(new Throttle(maxBytesPerSecond)).pipe(client);
-  }
+  passOn(client, backend, maxBytesPerSecond);
+  passOn(backend, client, maxBytesPerSecond);
+}
+
+/** Passes on what one side of a connection sends. Its end is that of the connection, after the other side has read what came before. */
+function passOn(from: Duplex, to: Duplex, maxBytesPerSecond: number | undefined): void {
+  const source = maxBytesPerSecond === undefined ? from : from.pipe(new Throttle(maxBytesPerSecond));
+  source.pipe(to, { end: false });
+  source.once('end', () => endWhenRead(to));
+  from.once('error', () => from.destroy());
+  from.once('close', () => {
+    if (from.readableEnded) return;
+    source.destroy();
+    to.destroy();
+  });
 }

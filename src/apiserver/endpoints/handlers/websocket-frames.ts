@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Steps } from '#apimachinery/runtime/steps';
 
 /** Receives the frames of a client from which the server expects no messages. */
 export interface FrameListener {
@@ -28,11 +29,13 @@ export class ClientFrames {
 
   constructor(private readonly listener: FrameListener) {}
 
-  read(bytes: Buffer): void {
+  *read(bytes: Buffer): Steps<void> {
     for (let at = 0; at < bytes.length && !this.#isOver; ) {
       if (this.#left === undefined) this.#takeHead(bytes[at++] as number);
       else at = this.#takePayload(bytes, at, this.#left);
-      if (this.#left === 0) this.#finish();
+      if (this.#left !== 0) continue;
+      this.#finish();
+      yield;
     }
   }
 

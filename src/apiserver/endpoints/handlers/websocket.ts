@@ -4,6 +4,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isUpgradable, type ResponseStream, type UpgradableExchange } from '#apiserver/request/exchange';
 import type { RequestContext } from '#apiserver/request/request-context';
+import { endWhenRead } from '#apiserver/serving/end-soon';
+import { receiveFrom } from '#apiserver/serving/receive-from';
 import { ClientFrames } from './websocket-frames.ts';
 
 /** A request for a WebSocket (RFC 6455, 4.1) whose connection can be taken over. As in kube-apiserver, HTTP/2 has none. */
@@ -83,7 +85,8 @@ export function acceptWebSocket(
 
 function refuse(context: WebSocketRequest, status: number, text = '', lines: readonly string[] = []): undefined {
   const socket = take(context, status, () => socket.end());
-  socket.end(head(status, lines) + text, 'latin1');
+  socket.write(head(status, lines) + text, 'latin1');
+  endWhenRead(socket);
   return undefined;
 }
 
@@ -121,11 +124,9 @@ class WebSocketStream implements ResponseStream {
         this.end();
       },
     });
-    socket.on('data', (bytes: Buffer) => {
-      if (!this.#isEnded) frames.read(bytes);
-    });
     socket.once('end', () => this.end());
-    socket.once('error', () => socket.destroy());
+    // Pings are answered no faster than the client reads: upstream writes the pong before it reads on.
+    receiveFrom(socket, Buffer.alloc(0), (bytes) => frames.read(bytes));
   }
 
   write(bytes: Buffer): boolean {
@@ -137,7 +138,7 @@ class WebSocketStream implements ResponseStream {
     if (this.#isEnded) return;
     this.#send(close, normal);
     this.#isEnded = true;
-    this.#socket.end();
+    endWhenRead(this.#socket);
   }
 
   get pendingBytes(): number {

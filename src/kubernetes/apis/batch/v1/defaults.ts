@@ -1,4 +1,5 @@
 /** Defaults of jobs. Upstream: pkg/apis/batch/v1/defaults.go and zz_generated.defaults.go. */
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { defaultPodTemplateSpec } from '#kubernetes/apis/core/v1/defaults';
 import type { CronJob, Job, JobSpec } from '#kubernetes/schema/batch_v1.gen';
 
@@ -23,8 +24,7 @@ export function defaultJob(job: Job): void {
 }
 
 function hasAny(map: Readonly<Record<string, string>> | undefined): boolean {
-  for (const _ in map) return true;
-  return false;
+  return map !== undefined && !isEmptyObject(map);
 }
 
 /** Defaults that also apply to the job template of a cron job. */

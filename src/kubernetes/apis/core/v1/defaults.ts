@@ -3,6 +3,7 @@
  * generic walk. Upstream: pkg/apis/core/v1/defaults.go and zz_generated.defaults.go, whose SetDefaults_X and SetObjectDefaults_X are
  * `defaultX` here.
  */
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { defaultPullPolicy } from '#kubernetes/apis/core/image-name';
 import {
   addMissing,
@@ -308,8 +309,7 @@ export function defaultReplicationController(controller: ReplicationController):
 }
 
 function isEmpty(map: Readonly<Record<string, string>> | undefined): boolean {
-  for (const _ in map) return false;
-  return true;
+  return !map || isEmptyObject(map);
 }
 
 export function defaultService(service: Service): void {

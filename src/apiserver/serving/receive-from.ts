@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { startSteps, type Steps } from '#sdk/internal';
+import { startSteps, type Steps } from '#apimachinery/runtime/steps';
+import { endWhenRead } from './end-soon.ts';
 
 /**
  * Passes what a client sends to a receiver at the pace of both: no more is read while the receiver works, which yields to the event loop, and
@@ -25,7 +26,7 @@ export function receiveFrom(socket: Duplex, head: Buffer, receive: (bytes: Buffe
   if (head.length > 0) socket.unshift(head);
   socket.on('data', (bytes: Buffer) => void take(bytes));
   socket.on('error', () => socket.destroy());
-  socket.once('end', () => socket.end());
+  socket.once('end', () => endWhenRead(socket));
 }
 
 /** Runs steps until the client has to read first; returns true at their end. */
