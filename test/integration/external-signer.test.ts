@@ -17,8 +17,8 @@ const socket = join(folder, 'signer.sock');
 const issuer = 'https://kubernetes.default.svc';
 const account = '/api/v1/namespaces/default/serviceaccounts';
 
-const ask = (path: string, request: { readonly body?: object } = {}): ReturnType<TestCluster['fetch']> =>
-  cluster.fetch(path, { ...request, as: null, headers: { authorization: 'Bearer secret' } });
+const ask = (path: string, { body, accept }: { readonly body?: object; readonly accept?: string } = {}): ReturnType<TestCluster['fetch']> =>
+  cluster.fetch(path, { ...(body && { body }), as: null, headers: { authorization: 'Bearer secret', ...(accept && { accept }) } });
 
 let service: TokenSigner;
 let signer: ExternalSigner;
@@ -73,7 +73,9 @@ async function userOf(token: string): Promise<string | undefined> {
 }
 
 const publishedIds = async (): Promise<string[]> =>
-  ((await (await ask('/openid/v1/jwks')).json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+  ((await (await ask('/openid/v1/jwks', { accept: 'application/jwk-set+json' })).json()) as { keys: { kid: string }[] }).keys.map(
+    ({ kid }) => kid,
+  );
 
 it('signs a valid token and publishes its key', async () => {
   const { status, token } = await request();

@@ -156,7 +156,8 @@ describe('service account tokens', () => {
   });
 
   it('can be verified with the published keys', async () => {
-    const get = async (path: string): Promise<Record<string, never>> => (await (await cluster.fetch(path)).json()) as Record<string, never>;
+    const get = async (path: string): Promise<Record<string, never>> =>
+      (await (await cluster.fetch(path, { headers: { accept: '*/*' } })).json()) as Record<string, never>;
     expect(await get('/.well-known/openid-configuration')).toMatchObject({
       issuer,
       id_token_signing_alg_values_supported: ['ES256', 'RS256'],

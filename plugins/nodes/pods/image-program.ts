@@ -21,6 +21,8 @@ const page = (title: string): string =>
   `<!DOCTYPE html>\n<html>\n<head>\n<title>${title}</title>\n</head>\n<body>\n<h1>${title}</h1>\n</body>\n</html>\n`;
 const certificate = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n';
 
+const agnhost = /(^|\/)agnhost([:@]|$)/;
+
 const knownImages: readonly KnownImage[] = [
   { image: /(^|\/)pause([:@]|$)/, program: { files: {}, isIdle: true } },
   {
@@ -38,9 +40,14 @@ const knownImages: readonly KnownImage[] = [
     },
   },
   // The image of Kubernetes' own tests. Upstream: kubernetes/test/images/agnhost.
-  { image: /(^|\/)agnhost([:@]|$)/, argument: 'pause', program: { files: {}, isIdle: true } },
+  { image: agnhost, argument: 'pause', program: { files: {}, isIdle: true } },
+  ...['netexec', 'serve-hostname', 'porter', 'nettest', 'webhook'].map((argument) => ({
+    image: agnhost,
+    argument,
+    program: { files: {} },
+  })),
   {
-    image: /(^|\/)agnhost([:@]|$)/,
+    image: agnhost,
     argument: 'test-webserver',
     program: { documentRoot: '/', files: { '/localhost.crt': certificate, '/localhost.key': '' } },
   },

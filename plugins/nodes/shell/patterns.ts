@@ -7,7 +7,7 @@ export function quotedPattern(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
-const special = /[*?]|\[[^\]]*\]/;
+const special = /[*?]|\[[^\][]*\]/;
 
 /** True if a pattern matches more than one text. */
 export function isPattern(pattern: string): boolean {
