@@ -6,7 +6,7 @@ import type { KnownPods } from '../pods/known-pods.ts';
 import { runMainProcess } from '../pods/main-process.ts';
 import { settingOf } from '../pods/settings.ts';
 import { bytesOfText } from '../shell/bytes.ts';
-import type { OutputPart } from '../shell/shell.ts';
+import type { OutputPart } from '../shell/process.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 

@@ -3,7 +3,7 @@ import { initialFiles } from './container-files.ts';
 import type { Role } from './container-roles.ts';
 import { type FileStore, noStore } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
-import type { ProcessResult } from '../shell/shell.ts';
+import type { ProcessResult } from '../shell/process.ts';
 import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 

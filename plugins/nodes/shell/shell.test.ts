@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedFiles } from './files.ts';
 import { UnknownProgramError } from './programs.ts';
 import { UnsupportedScriptError } from './script.ts';
-import { type ProcessContext, type ProcessResult, runCommand } from './shell.ts';
+import type { ProcessContext, ProcessResult } from './process.ts';
+import { runCommand } from './shell.ts';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 const context: Omit<ProcessContext, 'files'> = {

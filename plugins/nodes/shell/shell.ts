@@ -1,105 +1,18 @@
 import { posix } from 'node:path';
-import { withoutTrailing } from '#sdk/internal';
-import { evaluateArithmetic } from './arithmetic.ts';
-import { type FileChange, FileError, isSameChange, SimulatedFiles } from './files.ts';
+import { Expansion, type Scope } from './expansion.ts';
+import { type FileChange, FileError, isSameChange } from './files.ts';
+import { FunctionReturn, LoopJump, ShellExit } from './jumps.ts';
+import { isPattern, matchesPattern } from './patterns.ts';
+import { noInput, notFoundCode, Process, type ProcessContext, type ProcessResult, type Streams } from './process.ts';
 import { exitCodeOf, isProgram, runProgram } from './programs.ts';
-import { isPattern, matchesPattern, matchingPaths, quotedPattern, withoutMatch } from './patterns.ts';
-import {
-  type Command,
-  type Operation,
-  parseScript,
-  type Part,
-  type Pipeline,
-  type Script,
-  UnsupportedScriptError,
-  type Word,
-} from './script.ts';
-import { limitWork, maxWork, spendWork, workOfText } from './work.ts';
+import { type Command, parseScript, type Pipeline, type Script, UnsupportedScriptError, type Word } from './script.ts';
+import { spendWork, workOfText } from './work.ts';
 
-/** Environment of a simulated process. */
-export interface ProcessContext {
-  readonly env: Readonly<Record<string, string>>;
-  readonly hostname: string;
-  /** Time of the command in milliseconds since the epoch. */
-  readonly now: number;
-  /** Files of the container, which the command may change. */
-  readonly files?: SimulatedFiles;
-  /** Returns standard input; the default is empty. */
-  readonly stdin?: () => string;
-  /** Simulated run time after which the command is left as it is then. */
-  readonly untilSeconds?: number;
-  /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
-  readonly showsRepetition?: boolean;
-  /** Iterations of a loop that repeats itself which are played if their output is wanted and the time has no limit. */
-  readonly maxRepetitions?: number;
-  /** True if the process gets SIGTERM at the end of its time. */
-  readonly isTerminated?: boolean;
-  /** Explains to the user why a program is not found, which is an error of that command. The default is to throw UnknownProgramError. */
-  readonly notFoundHint?: string;
-}
-
-/** Text that a process writes to one of its standard streams at one time. */
-export interface OutputPart {
-  /** Simulated run time. */
-  readonly seconds: number;
-  readonly stream: 'stdout' | 'stderr';
-  readonly text: string;
-}
-
-/** End of a simulated process. */
-export interface ProcessResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Standard output and standard error in the order in which they were written. */
-  readonly output: readonly OutputPart[];
-  readonly exitCode: number;
-  /** Simulated run time; Infinity if the process does not end by itself. */
-  readonly seconds: number;
-  /** Run times at which the process changed files. */
-  readonly changeTimes: readonly number[];
-  /** End of the process by its trap for SIGTERM; undefined without a trap, and if it did not get the signal. */
-  readonly trapped?: { readonly seconds: number; readonly exitCode: number };
-}
-
-const noInput = (): string => '';
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
-const maxOutput = 1_048_576;
-const maxNesting = 32;
-const notFoundCode = 127;
-/** Exit code of a shell that reads a variable which must be set (`${NAME:?}`). */
-const notSetCode = 2;
 const trappedSignals: ReadonlySet<string> = new Set(['TERM', '15', 'INT', '2', 'HUP', '1', 'QUIT', '3']);
-/** Iterations of a loop that repeats itself whose output is shown. */
-const shownIterations = 100;
-const unitsPerProcess = 64;
 const unitsPerCommand = 8;
-const leastWork = 49_152;
 /** Process number of the shell; those of background commands follow. */
 const firstJob = 1;
-
-/** Ends the whole process: it runs without end, or until the time that the context defines. */
-class ProcessLeft extends Error {}
-
-/** Ends the current shell, as `exit` does. */
-class ShellExit extends Error {
-  constructor(readonly code: number) {
-    super();
-  }
-}
-
-/** Leaves a function, as `return` does. */
-class FunctionReturn extends Error {
-  constructor(readonly code: number) {
-    super();
-  }
-}
-
-/** Leaves the iteration of a loop (`continue`), or the loop (`break`). */
-class LoopJump extends Error {
-  constructor(readonly isBreak: boolean) {
-    super();
-  }
-}
 
 /** Name of a program without its folder. */
 export function programName(path: string): string {
@@ -132,173 +45,17 @@ export function isInteractiveShell(command: readonly string[]): boolean {
  * UnsupportedScriptError for all else; the files may have been changed by then.
  */
 export function runCommand(command: readonly string[], context: ProcessContext): ProcessResult {
-  return new Process(command, context).run((shell, streams) => shell.program(command, streams));
+  return run(command, context, (shell, streams) => shell.program(command, streams));
 }
 
 /** Runs a script. */
 export function runScript(script: string, context: ProcessContext): ProcessResult {
-  return new Process([script], context).run((shell, streams) => shell.script(script, streams));
+  return run([script], context, (shell, streams) => shell.script(script, streams));
 }
 
-/** Output of a process. */
-class Output {
-  readonly #parts: { readonly seconds: number; readonly stream: OutputPart['stream']; text: string }[] = [];
-  #length = 0;
-
-  add(part: OutputPart): void {
-    if (part.text === '') return;
-    this.#length += part.text.length;
-    if (this.#length > maxOutput) throw new UnsupportedScriptError('the output is too long');
-    const last = this.#parts.at(-1);
-    if (last?.seconds === part.seconds && last.stream === part.stream) last.text += part.text;
-    else this.#parts.push({ ...part });
-  }
-
-  /** Returns what was written until a time, in the order of time: the end of the process ends its background commands. */
-  upTo(seconds: number): Pick<ProcessResult, 'stdout' | 'stderr' | 'output'> {
-    const output = this.#parts.filter((part) => part.seconds <= seconds).toSorted((a, b) => a.seconds - b.seconds);
-    const textOf = (wanted: OutputPart['stream']): string =>
-      output
-        .filter(({ stream }) => stream === wanted)
-        .map(({ text }) => text)
-        .join('');
-    return { stdout: textOf('stdout'), stderr: textOf('stderr'), output };
-  }
-}
-
-/** Standard streams of a command. */
-interface Streams {
-  readonly stdin: () => string;
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-}
-
-/**
- * A simulated process with all shells in it: its time, its files, and the work that it may cost the server. The work grows with the text of the
- * command and of its environment, up to `maxWork`, not with what nested shells and variables make of it: a few variables that each run the
- * previous one twice are otherwise an endless loop.
- */
-class Process {
-  readonly files: SimulatedFiles;
-  readonly #changeTimes: number[] = [];
-  /** Calls the handler of SIGTERM; undefined without a trap. */
-  trap: ((streams: Streams) => number | undefined) | undefined;
-  readonly #allowance: number;
-  /** Background commands that were started. */
-  readonly #jobs: { readonly end: number; readonly code: number }[] = [];
-  /** Time at which the last one of them ends. */
-  #busyUntil = 0;
-  /** Time at which the present background command started. */
-  #backgroundSince: number | undefined;
-  #nesting = 0;
-  #repetitions = 0;
-  #seconds = 0;
-
-  constructor(
-    words: readonly string[],
-    readonly context: ProcessContext,
-  ) {
-    const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
-    this.#allowance = Math.min(maxWork, leastWork + 4 * length(words) + length(Object.values(context.env)));
-    this.files = context.files ?? new SimulatedFiles();
-  }
-
-  run(work: (shell: Shell, streams: Streams) => number): ProcessResult {
-    const output = new Output();
-    const { stdin = noInput } = this.context;
-    const add = (stream: OutputPart['stream']) => (text: string) => output.add({ seconds: this.#seconds, stream, text });
-    const streams: Streams = { stdin, stdout: add('stdout'), stderr: add('stderr') };
-    let exitCode = 0;
-    try {
-      exitCode = limitWork(this.#allowance, () => {
-        spendWork(unitsPerProcess);
-        return work(new Shell(this, new Map(Object.entries(this.context.env)), [], false), streams);
-      });
-    } catch (error) {
-      if (!(error instanceof ProcessLeft)) throw error;
-      const seconds = this.#seconds;
-      const trapped = this.context.isTerminated ? this.#terminate(streams) : undefined;
-      return { ...output.upTo(seconds), exitCode, seconds, changeTimes: this.#changeTimes, ...(trapped && { trapped }) };
-    }
-    return { ...output.upTo(this.#seconds), exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
-  }
-
-  /** Runs the handler of SIGTERM. A process whose handler does not end it continues. */
-  #terminate(streams: Streams): ProcessResult['trapped'] {
-    const { trap } = this;
-    if (!trap) return undefined;
-    this.#seconds = 0;
-    try {
-      const exitCode = limitWork(this.#allowance, () => trap(streams));
-      return exitCode === undefined ? { seconds: Infinity, exitCode: 0 } : { seconds: this.#seconds, exitCode };
-    } catch (error) {
-      if (error instanceof ProcessLeft) return { seconds: Infinity, exitCode: 0 };
-      throw error;
-    }
-  }
-
-  get seconds(): number {
-    return this.#seconds;
-  }
-
-  /** Lets time pass. */
-  sleep(seconds: number): void {
-    this.#seconds += seconds;
-    if (this.#seconds === Infinity || this.#seconds > (this.context.untilSeconds ?? Infinity)) throw new ProcessLeft();
-  }
-
-  /** Lets the time pass in which a loop repeats itself, up to the iterations whose output is shown. */
-  repeat(periodSeconds: number): void {
-    const { untilSeconds = Infinity, showsRepetition = false, maxRepetitions = 0 } = this.context;
-    if (periodSeconds > 0 && ++this.#repetitions < maxRepetitions) return;
-    if (!showsRepetition || untilSeconds === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
-    const iterations = Math.floor((untilSeconds - this.#seconds) / periodSeconds) - shownIterations;
-    if (iterations > 0) this.#seconds += iterations * periodSeconds;
-  }
-
-  /** Notes that files have changed. Throws UnsupportedScriptError if a command runs at the same time, which would see the change. */
-  changed(): void {
-    const isConcurrent = this.#backgroundSince === undefined ? this.#busyUntil > this.#seconds : this.#seconds > this.#backgroundSince;
-    if (isConcurrent) throw new UnsupportedScriptError('a change of files while a background command runs is not simulated');
-    if (this.#changeTimes.at(-1) !== this.#seconds) this.#changeTimes.push(this.#seconds);
-  }
-
-  /** Runs a command that takes no time of the current one. Returns its number. */
-  background(run: () => number): number {
-    const start = this.#seconds;
-    const outer = this.#backgroundSince;
-    this.#backgroundSince ??= start;
-    let code = 0;
-    try {
-      code = run();
-    } catch (error) {
-      if (!(error instanceof ProcessLeft)) throw error;
-    }
-    const end = this.#seconds;
-    this.#jobs.push({ end, code });
-    this.#busyUntil = Math.max(this.#busyUntil, end);
-    this.#seconds = start;
-    this.#backgroundSince = outer;
-    return this.#jobs.length;
-  }
-
-  /** Waits for a background command, or for all of them. Returns the exit code. */
-  wait(job: number | undefined): number {
-    const jobs = job === undefined ? this.#jobs : this.#jobs.slice(job - 1, job);
-    this.sleep(Math.max(0, ...jobs.map(({ end }) => end - this.#seconds)));
-    return job === undefined ? 0 : (jobs[0]?.code ?? notFoundCode);
-  }
-
-  /** Calls `run` for a shell or command within the current one. */
-  nested<T>(run: () => T): T {
-    if (this.#nesting >= maxNesting) throw new UnsupportedScriptError('the shells are nested too deeply');
-    this.#nesting += 1;
-    try {
-      return run();
-    } finally {
-      this.#nesting -= 1;
-    }
-  }
+function run(words: readonly string[], context: ProcessContext, work: (shell: Shell, streams: Streams) => number): ProcessResult {
+  const process = new Process(words, context);
+  return process.run((streams) => work(new Shell(process, new Map(Object.entries(context.env)), [], false), streams));
 }
 
 /** Builtins that change the shell itself. Each returns its exit code. */
@@ -345,14 +102,14 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
   command(_, args, streams) {
     if (args[0] !== '-v') throw new UnsupportedScriptError('this use of command is not simulated');
     const name = args[1] ?? '';
-    if (!isProgram(name) && !Object.hasOwn(builtins, name) && !shells.has(name)) return 127;
+    if (!isProgram(name) && !Object.hasOwn(builtins, name) && !shells.has(name)) return notFoundCode;
     streams.stdout(`${name}\n`);
     return 0;
   },
 };
 
 /** A shell with its variables. */
-class Shell {
+class Shell implements Scope {
   readonly variables: Map<string, string>;
   functions: ReadonlyMap<string, Command> = new Map();
   folder = '/';
@@ -360,6 +117,7 @@ class Shell {
   lastJob: number | undefined;
   /** Exit code of the last command. */
   status = 0;
+  readonly #expansion = new Expansion(this);
 
   constructor(
     readonly process: Process,
@@ -516,10 +274,18 @@ class Shell {
     return inSubshell(() => shell.commands(command.body, redirected));
   }
 
+  outputOf(script: Script): string {
+    let output = '';
+    const shell = this.#subshell();
+    const streams: Streams = { stdin: noInput, stdout: (text) => (output += text), stderr: () => {} };
+    this.status = this.process.nested(() => inSubshell(() => shell.commands(script, streams)));
+    return output;
+  }
+
   #simple(words: readonly Word[], streams: Streams): number {
     let count = 0;
     while (count < words.length && isAssignment(words[count] as Word)) count += 1;
-    const assigned = words.slice(0, count).map((word) => assignment(this.#text(word)) as [string, string]);
+    const assigned = words.slice(0, count).map((word) => assignment(this.#expansion.text(word)) as [string, string]);
     const fields = this.#words(words.slice(count));
     const [name] = fields;
     if (name === undefined) {
@@ -538,10 +304,10 @@ class Shell {
   #words(words: readonly Word[]): string[] {
     const [[first] = []] = words;
     const isTest = first?.kind === 'text' && first.text === '[[' && !first.isQuoted;
-    if (!isTest) return words.flatMap((word) => this.#fields(word));
+    if (!isTest) return words.flatMap((word) => this.#expansion.fields(word));
     const hasPattern = words.slice(1).some((word) => word.some((part) => part.kind === 'text' && !part.isQuoted && isPattern(part.text)));
     if (hasPattern) throw new UnsupportedScriptError('a pattern in [[ ]] is not simulated');
-    return words.map((word) => this.#text(word));
+    return words.map((word) => this.#expansion.text(word));
   }
 
   #define({ name, body }: Extract<Command, { kind: 'function' }>): number {
@@ -569,8 +335,8 @@ class Shell {
   }
 
   #case({ word, branches }: Extract<Command, { kind: 'case' }>, streams: Streams): number {
-    const text = this.#text(word);
-    const branch = branches.find(({ patterns }) => patterns.some((pattern) => matchesPattern(this.#pattern(pattern), text)));
+    const text = this.#expansion.text(word);
+    const branch = branches.find(({ patterns }) => patterns.some((pattern) => matchesPattern(this.#expansion.pattern(pattern), text)));
     return branch ? this.commands(branch.body, streams) : 0;
   }
 
@@ -583,7 +349,7 @@ class Shell {
 
   #for({ variable, words, body }: Extract<Command, { kind: 'for' }>, streams: Streams): number {
     let result = 0;
-    for (const field of words.flatMap((word) => this.#fields(word))) {
+    for (const field of words.flatMap((word) => this.#expansion.fields(word))) {
       this.variables.set(variable, field);
       const next = this.#iteration(body, streams);
       if (next === 'break') break;
@@ -628,7 +394,7 @@ class Shell {
   #redirect({ redirections }: Command, streams: Streams): Streams | undefined {
     let result = streams;
     for (const { stream, operator, target } of redirections) {
-      const name = this.#text(target);
+      const name = this.#expansion.text(target);
       const path = posix.resolve(this.folder, name);
       if (operator === '<<') {
         const text = name;
@@ -668,99 +434,6 @@ class Shell {
       if (!(error instanceof FileError)) throw error;
       return void streams.stderr(`sh: can't create ${name}: ${error.message}\n`);
     }
-  }
-
-  /** Expands a word to one text, without splitting. */
-  #text(word: Word): string {
-    const text = word.map((part) => this.#expand(part)).join('');
-    spendWork(workOfText(text));
-    return text;
-  }
-
-  /** Expands a word to a pattern, in which quoted characters stand for themselves. */
-  #pattern(word: Word): string {
-    return word.map((part) => (part.isQuoted ? quotedPattern(this.#expand(part)) : this.#expand(part))).join('');
-  }
-
-  /** Expands a word to fields: results of unquoted expansions are split at blanks, and patterns become the paths that they match. */
-  #fields(word: Word): string[] {
-    const hasPattern = word.some((part) => !part.isQuoted && part.kind === 'text' && isPattern(part.text));
-    if (!hasPattern) return this.#split(word);
-    const pattern = this.#pattern(word);
-    const paths = matchingPaths(pattern, this.folder, this.process.files);
-    return paths.length > 0 ? paths : [this.#text(word)];
-  }
-
-  #split(word: Word): string[] {
-    const fields: string[] = [];
-    let current: string | undefined;
-    for (const part of word) {
-      const isList = part.kind === 'variable' && part.name === '@' && part.isQuoted;
-      const text = isList ? '' : this.#expand(part);
-      if (isList) {
-        const [head, ...rest] = this.parameters.slice(1);
-        if (head !== undefined) current = (current ?? '') + head;
-        for (const parameter of rest) {
-          fields.push(current ?? '');
-          current = parameter;
-        }
-      } else if (part.kind === 'text' || part.isQuoted) {
-        current = (current ?? '') + text;
-      } else {
-        const pieces = text.split(/[ \t\n]+/);
-        for (const [i, piece] of pieces.entries()) {
-          if (i > 0 && current !== undefined) {
-            fields.push(current);
-            current = undefined;
-          }
-          if (piece !== '') current = (current ?? '') + piece;
-        }
-      }
-    }
-    if (current !== undefined) fields.push(current);
-    for (const field of fields) spendWork(workOfText(field));
-    return fields;
-  }
-
-  #expand(part: Part): string {
-    if (part.kind === 'text') return part.text;
-    const value = this.#value(part);
-    spendWork(value.length);
-    return value;
-  }
-
-  #value(part: Exclude<Part, { kind: 'text' }>): string {
-    if (part.kind === 'variable') return part.operation ? this.#operate(part.name, part.operation) : this.#variable(part.name);
-    if (part.kind === 'arithmetic') return String(evaluateArithmetic(this.#text(part.expression), (name) => this.#variable(name)));
-    let output = '';
-    const shell = this.#subshell();
-    const streams: Streams = { stdin: noInput, stdout: (text) => (output += text), stderr: () => {} };
-    this.status = this.process.nested(() => inSubshell(() => shell.commands(part.script, streams)));
-    return withoutTrailing(output, '\n');
-  }
-
-  #operate(name: string, { operator, word }: Operation): string {
-    const value = this.#variable(name);
-    const isSet = operator.startsWith(':') ? value !== '' : value !== '' || this.variables.has(name);
-    if (operator === 'length') return String([...value].length);
-    if (operator.endsWith('+')) return isSet ? this.#text(word) : '';
-    if (/^[#%]/.test(operator))
-      return withoutMatch(value, this.#pattern(word), operator.startsWith('#') ? 'start' : 'end', operator.length === 2);
-    if (isSet) return value;
-    if (operator.endsWith('?')) throw new ShellExit(notSetCode);
-    const fallback = this.#text(word);
-    if (operator.endsWith('=')) this.variables.set(name, fallback);
-    return fallback;
-  }
-
-  #variable(name: string): string {
-    if (name === '!') return this.lastJob === undefined ? '' : String(this.lastJob);
-    if (name === '?') return String(this.status);
-    if (name === '$') return '1';
-    if (name === '#') return String(Math.max(0, this.parameters.length - 1));
-    if (name === '@' || name === '*') return this.parameters.slice(1).join(' ');
-    if (name === 'RANDOM') throw new UnsupportedScriptError('random numbers are not simulated');
-    return (/^\d$/.test(name) ? this.parameters[Number(name)] : this.variables.get(name)) ?? '';
   }
 }
 

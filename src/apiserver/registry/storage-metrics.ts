@@ -24,10 +24,11 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
       },
     }),
   );
-  gaugeByResource(registry, storage, 'apiserver_resource_objects', count, (cacher) => cacher.stats().objectCount);
-  gaugeByResource(
+  registerByResource(registry, storage, Gauge, 'apiserver_resource_objects', count, (cacher) => cacher.stats().objectCount);
+  registerByResource(
     registry,
     storage,
+    Gauge,
     'apiserver_resource_size_estimate_bytes',
     'Estimated size of stored objects in database. Estimate is based on sum of last observed sizes of serialized objects. In case of a fetching error, the value will be -1.',
     (cacher) => {
@@ -40,17 +41,19 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
 /** Registers the metrics of watch caches. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerCacheMetrics(registry: Registry, storage: StorageFactory): void {
   const counter = (name: string, help: string, value: (cacher: Cacher) => number, showsNone = true): void =>
-    counterByResource(registry, storage, name, help, value, showsNone);
-  gaugeByResource(
+    registerByResource(registry, storage, Counter, name, help, value, showsNone);
+  registerByResource(
     registry,
     storage,
+    Gauge,
     'watch_cache_capacity',
     'Total capacity of watch cache broken by resource type.',
     (cacher) => cacher.historyCapacity,
   );
-  gaugeByResource(
+  registerByResource(
     registry,
     storage,
+    Gauge,
     'apiserver_watch_cache_resource_version',
     'Current resource version of watch cache broken by resource type. This is truncated to the 15 least significant digits.',
     (cacher) => cacher.currentRevision() % 1e15,
@@ -101,17 +104,19 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
 
 /** Registers metrics of watches of shards, for the feature gate ShardedListAndWatch. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerShardMetrics(registry: Registry, storage: StorageFactory): void {
-  gaugeByResource(
+  registerByResource(
     registry,
     storage,
+    Gauge,
     'apiserver_watch_shards_total',
     'Number of active sharded watch connections broken by resource type.',
     (cacher) => cacher.counts.shards.watchers,
     false,
   );
-  counterByResource(
+  registerByResource(
     registry,
     storage,
+    Counter,
     'apiserver_watch_filtered_events_total',
     'Counter of events filtered out by shard selector during watch dispatch, broken by resource type.',
     (cacher) => cacher.counts.shards.filtered,
@@ -121,47 +126,24 @@ export function registerShardMetrics(registry: Registry, storage: StorageFactory
 
 const byResource = ['group', 'resource'];
 
-/** Registers a gauge with a value for each resource, computed on demand; without `showsNone`, zeros are left out. */
-function gaugeByResource(
+/** Registers a metric with a value for each resource, computed on demand; without `showsNone`, zeros are left out. */
+function registerByResource(
   registry: Registry,
   storage: StorageFactory,
+  Metric: typeof Gauge | typeof Counter,
   name: string,
   help: string,
   value: (cacher: Cacher) => number,
   showsNone = true,
 ): void {
-  const collect = function (this: Gauge): void {
+  const collect = function (this: Gauge | Counter): void {
     this.reset();
-    for (const [labels, number] of valuesByResource(storage, value, showsNone)) this.set(labels, number);
+    for (const { group, resource, cacher } of storage.resources) {
+      const number = value(cacher);
+      if (number !== 0 || showsNone) this.inc({ group, resource }, number);
+    }
   };
-  registry.registerMetric(new Gauge({ name, help, labelNames: byResource, registers: [], collect }));
-}
-
-/** Registers a counter with a value for each resource, computed on demand; without `showsNone`, zeros are left out. */
-function counterByResource(
-  registry: Registry,
-  storage: StorageFactory,
-  name: string,
-  help: string,
-  value: (cacher: Cacher) => number,
-  showsNone = true,
-): void {
-  const collect = function (this: Counter): void {
-    this.reset();
-    for (const [labels, number] of valuesByResource(storage, value, showsNone)) this.inc(labels, number);
-  };
-  registry.registerMetric(new Counter({ name, help, labelNames: byResource, registers: [], collect }));
-}
-
-function* valuesByResource(
-  storage: StorageFactory,
-  value: (cacher: Cacher) => number,
-  showsNone: boolean,
-): Generator<readonly [labels: { readonly group: string; readonly resource: string }, number: number]> {
-  for (const { group, resource, cacher } of storage.resources) {
-    const number = value(cacher);
-    if (number !== 0 || showsNone) yield [{ group, resource }, number];
-  }
+  registry.registerMetric(new Metric({ name, help, labelNames: byResource, registers: [], collect }));
 }
 
 /** Registers metrics of the memory of cached objects; rarely read ones are packed. Upstream has no such metric. */
