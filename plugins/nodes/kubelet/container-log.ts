@@ -61,7 +61,6 @@ export interface LogSource {
 /** Part of a log, and the time at which it was written, in milliseconds since the epoch. */
 export interface LogPart extends Pick<OutputPart, 'stream' | 'text'> {
   readonly at: number;
-  readonly text: string;
 }
 
 /** Finds the run of a container, or explains in the kubelet's words why it has no log. Upstream: kubelet_pods.go (validateContainerLogStatus). */
@@ -118,13 +117,13 @@ function linesOf(parts: readonly LogPart[]): LogPart[] {
   for (const { at, stream, text } of parts) {
     const pieces = text.split('\n');
     const rest = pieces.pop() ?? '';
+    let last: (typeof lines)[number] | undefined;
     for (const piece of rest === '' ? pieces : [...pieces, rest]) {
-      const line = open[stream] ?? { at, stream, text: '' };
-      line.text += piece;
-      if (!open[stream]) lines.push(line);
+      last = open[stream] ?? { at, stream, text: '' };
+      last.text += piece;
+      if (!open[stream]) lines.push(last);
       delete open[stream];
     }
-    const last = lines.findLast((line) => line.stream === stream);
     if (rest !== '' && last) open[stream] = last;
   }
   return lines;

@@ -19,6 +19,10 @@ function unquoted(pattern: string): string {
   return pattern.replace(/\\([\s\S])/g, '$1');
 }
 
+/** Characters in which a set has to end. */
+const maxSetLength = 256;
+const unitsPerSet = maxSetLength >> 4;
+
 /** One step of a pattern: any text, or one character of a set. */
 type Step = '*' | ((char: string) => boolean);
 
@@ -46,10 +50,12 @@ export function matchesPattern(pattern: string, text: string): boolean {
 }
 
 function stepsOf(pattern: string): Step[] {
+  spendWork(pattern.length >> 2);
   const steps: Step[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
     const char = pattern[at] as string;
-    const set = char === '[' ? /^\[(!?)(\]?(?:\\[\s\S]|[^\]\\])*)\]/.exec(pattern.slice(at, at + 256)) : null;
+    if (char === '[') spendWork(unitsPerSet);
+    const set = char === '[' ? /^\[(!?)(\]?(?:\\[\s\S]|[^\]\\])*)\]/.exec(pattern.slice(at, at + maxSetLength)) : null;
     if (char === '*') steps.push('*');
     else if (char === '?') steps.push(() => true);
     else if (set) {

@@ -310,6 +310,8 @@ describe('a script that grows', () => {
       script: '(:);'.repeat(8_000),
     },
     { name: 'long arguments', env: {}, script: 'i=0; while true; do i=$((i + 1)); done', args: ['x'.repeat(1_000_000)] },
+    { name: 'sets that do not end', env: {}, script: `case a in ${'['.repeat(60_000)}) ;; esac` },
+    { name: 'a pattern that is searched in a long text', env: { A: 'x'.repeat(100_000) }, script: `echo \${A#*[yz]}` },
     { name: 'long output that is discarded', env: { A: 'x'.repeat(100_000) }, script: 'env >/dev/null;'.repeat(1_000) },
   ])('is refused before it costs time: $name', ({ env, script, args = [] }) => {
     const began = threadMilliseconds();

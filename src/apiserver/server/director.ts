@@ -82,6 +82,7 @@ export class Director {
     const handler = verb && installed.verbs.get(verb);
     if (!handler) return respondNoRoute(context, hasRoute(form, installed.verbs) ? 405 : 404);
     if (info.name === '' && namedForms.has(form)) return respondError(context, newBadRequest('name must be provided'));
+    warnIfDeprecated(context, installed.endpoint.definition);
     return handle(context, installed, handler);
   }
 
@@ -94,7 +95,7 @@ export class Director {
     const installed = endpoints?.get(endpointName(context));
     if (!installed || !fitsDynamicScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler = installed.verbs.get(info.verb);
-    // Upstream warns before it looks for the verb; a repeated warning is sent once.
+    // Upstream warns before it looks for the verb.
     warnIfDeprecated(context, installed.endpoint.definition);
     if (handler && info.name === '' && (info.verb === 'update' || info.verb === 'patch'))
       return respondError(context, newBadRequest('name must be provided'));
@@ -146,7 +147,6 @@ function endpointName({ info }: RequestContext): string {
 }
 
 function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handler: EndpointHandler): void | Promise<void> {
-  warnIfDeprecated(context, endpoint.definition);
   context.mediaTypes = endpoint.restrictions.mediaTypes;
   context.measured = endpoint.definition.custom ? custom : builtIn;
   return handler(context, endpoint);
