@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import { request } from 'node:https';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../scripts/free-port.ts';
 import { servingFlags, withoutControllers } from './serving-flags.ts';
@@ -30,7 +30,6 @@ export class Kubenest implements AsyncDisposable {
   readonly folder: string;
   readonly port: number;
   readonly flags: readonly string[];
-  readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
   #child: ChildProcess | undefined;
   #said = '';
 
@@ -86,7 +85,6 @@ export class Kubenest implements AsyncDisposable {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill(signal);
     await once(child, 'exit');
-    this.#agent.destroy();
   }
 
   /** Returns a kubeconfig for the owner of a token, which trusts the server's CA. */
@@ -109,7 +107,7 @@ export class Kubenest implements AsyncDisposable {
     return new Promise((answer, reject) => {
       const sent = request(
         {
-          ...{ host: '127.0.0.1', port: this.port, path, agent: this.#agent },
+          ...{ host: '127.0.0.1', port: this.port, path, rejectUnauthorized: false, agent: false },
           method: method ?? (body === undefined ? 'GET' : 'POST'),
           headers: {
             authorization: `Bearer ${token}`,

@@ -23,7 +23,7 @@ const maxDelayMs = 100;
  * `KUBENEST_WHOLE_SWEEP=1 npm test -- test/security/content`.
  */
 const isWhole = process.env['KUBENEST_WHOLE_SWEEP'] !== undefined;
-const budgetMs = isWhole ? Number.POSITIVE_INFINITY : 25_000;
+const budgetMs = isWhole ? Number.POSITIVE_INFINITY : 40_000;
 /** Errors of etcd for objects that are too large. */
 const isTooLarge = /request is too large|trying to send message larger than max/;
 
