@@ -21,6 +21,9 @@ const measured = [
   'test/security/{controller-turns,event-loop,large-lists,large-reviews,patterns,quotas,unread-lists,http2/budget}.test.ts',
 ];
 
+/** Workers for the tests that measure nothing: one more than there are cores, because most files wait for servers and timers. */
+const maxWorkers = availableParallelism() + 1;
+
 /** What compares times or rates has the machine to itself: last, one file at a time. */
 const timed = ['test/fault/{greedy-clients,list-storm,overload,watcher-storm}.test.ts', 'test/security/content/*.test.ts'];
 
@@ -35,7 +38,6 @@ export default defineConfig({
     // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
     isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
-    // Two on two cores as well: most files wait for servers and timers.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 40_000,
     // Starting a server and filling it takes seconds where the machine is busy.
@@ -45,6 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          maxWorkers,
           include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...configDefaults.exclude, '**/dist/**', ...withServers],
           // With the default, 0, they would be the last where there is one worker.
@@ -55,6 +58,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'tests',
+          maxWorkers,
           include: ['test/**/*.test.ts', ...withServers],
           exclude: [...configDefaults.exclude, '**/dist/**', ...measured, ...timed],
           sequence: { groupOrder: 1 },
