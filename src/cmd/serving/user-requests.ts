@@ -7,7 +7,7 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import { ServerPart } from '#cmd/modules/server-part';
 
 /** Requests in progress: as many may end in one turn of the event loop, because the store acknowledges writes in batches. */
-const maxRequests = 16;
+const maxRequests = 8;
 /** A request that lasts longer, for example because of a webhook or as a watch, no longer counts, so that it delays no others. */
 const countedMs = 100;
 
