@@ -3,14 +3,17 @@ import type { ResponseStream, StreamKind } from '#apiserver/request/exchange';
 import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
 
 /**
- * A streamed response on the response of HTTP/1.1 or the stream of HTTP/2. It is a class because object literals with a getter
- * would each have a shape of their own, whose lookup costs time for each event.
+ * A streamed response on the response of HTTP/1.1 or the stream of HTTP/2. A list drains only when all written bytes are sent, so that
+ * one whose client does not read consists of its head. It is a class because object literals with a getter would each have a shape of their own,
+ * whose lookup costs time for each event.
  */
 export class StreamedAnswer implements ResponseStream {
   readonly abort: () => void;
   readonly #target: Answer;
   readonly #stalledMs: number;
   readonly #kind: StreamKind;
+  /** Drain listeners of a list. */
+  readonly #listeners: (() => void)[] = [];
 
   constructor(target: Answer, stalledMs: number, kind: StreamKind, abort: () => void) {
     this.#target = target;
@@ -22,8 +25,15 @@ export class StreamedAnswer implements ResponseStream {
 
   write(bytes: Buffer): boolean {
     const target = this.#target;
-    return target.closed || target.destroyed ? true : target.write(bytes);
+    if (target.closed || target.destroyed) return true;
+    if (this.#kind === 'open') return target.write(bytes);
+    target.write(bytes, this.#sent);
+    return false;
   }
+
+  readonly #sent = (): void => {
+    for (const listener of this.#listeners) listener();
+  };
 
   end(): void {
     this.#target.end();
@@ -35,6 +45,7 @@ export class StreamedAnswer implements ResponseStream {
   }
 
   onDrain(listener: () => void): void {
-    this.#target.on('drain', listener);
+    if (this.#kind === 'list') this.#listeners.push(listener);
+    else this.#target.on('drain', listener);
   }
 }

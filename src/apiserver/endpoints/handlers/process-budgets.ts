@@ -19,5 +19,5 @@ export const processBudgets = {
   /** Runs of larger lists are encoded as the client reads them; otherwise each response would be a second copy of the stored data. */
   largeLists: new LargeLists(32 * mebibyte),
   /** Lists of selected objects are copies of their own. Above this total, further ones are encoded as their clients read them. */
-  heldLists: new HeldLists(64 * mebibyte),
+  heldLists: new HeldLists(24 * mebibyte),
 } as const;

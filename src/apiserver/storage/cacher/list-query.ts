@@ -31,6 +31,8 @@ export interface CacheList {
 
 /** Number of objects between yields; small ones parse within a few milliseconds. */
 const objectsPerStep = 32;
+/** Maximum size of a chunk of selected objects: each client that reads slowly holds the encoding of one. */
+const selectedLeafBytes = 128 * 1024;
 
 const inconsistentContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
@@ -117,7 +119,7 @@ export function* selectedList(
       if (seen % objectsPerStep === 0 || needsSteps(object.size)) yield;
     }
   }
-  const page = leavesOf(items);
+  const page = leavesOf(items, { mostBytes: selectedLeafBytes });
   const hasMore = seen < total;
   const continueToken = hasMore ? tokenAfter(page, scope, revision) : '';
   const remainingItemCount = hasMore && predicate.countsRemaining ? total - limit : undefined;

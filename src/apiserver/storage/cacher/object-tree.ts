@@ -115,14 +115,14 @@ export class Leaf implements ListChunk {
   }
 }
 
-/** Builds sorted leaves of at most `most` objects and at most 512 KiB, unless a single object is larger. */
-export function leavesOf(objects: readonly CachedObject[], most = leafLimit): Leaf[] {
+/** Builds sorted leaves of at most `most` objects and at most `mostBytes`, unless a single object is larger. */
+export function leavesOf(objects: readonly CachedObject[], { most = leafLimit, mostBytes = leafBytes } = {}): Leaf[] {
   const leaves: Leaf[] = [];
   for (let i = 0; i < objects.length; ) {
     const first = i;
     for (let bytes = 0; i < objects.length && i - first < most; i++) {
       bytes += objects[i]!.size;
-      if (bytes > leafBytes && i > first) break;
+      if (bytes > mostBytes && i > first) break;
     }
     leaves.push(new Leaf(undefined, objects.slice(first, i)));
   }
@@ -244,7 +244,7 @@ export class ObjectTree {
   /** Builds a tree. `sorted` must be in the order of `compareKeys`, without duplicate keys. */
   static from(sorted: readonly CachedObject[]): ObjectTree {
     return new ObjectTree(
-      leavesOf(sorted, leafLimit * 0.75),
+      leavesOf(sorted, { most: leafLimit * 0.75 }),
       sorted.some((object) => hasUncommonOrder(object.key)),
       sorted.length,
     );
