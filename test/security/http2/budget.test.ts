@@ -27,6 +27,7 @@ const aboveTheBar: Readonly<Record<string, Readonly<Record<string, Bound>>>> = {
   node: {
     'rapid reset': { waitMs: 2_500 },
     'HPACK bomb': { waitMs: 2_500 },
+    'unread lists with an open window': { megabytes: 250 },
   },
 };
 
