@@ -53,6 +53,7 @@ export { ServiceResolver } from '#apiserver/network/service-resolver';
 export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { makeFolder } from '#apiserver/base/make-folder';
+export { decodePath } from '#apiserver/request/path';
 export { endWhenRead } from '#apiserver/serving/end-soon';
 export { receiveFrom } from '#apiserver/serving/receive-from';
 export { eventJson } from '#apiserver/audit/event';
