@@ -295,7 +295,7 @@ function firstValue({ exchange }: RequestContext, name: string): string {
   return exchange.headers[name] === undefined ? '' : (exchange.headerValues(name)[0] ?? '');
 }
 
-/** Returns the canonical address of a text; none if it is no address, or has a zone, which could be any text. */
+/** Returns the canonical address of a text; none if it cannot be parsed, or has a zone, which could be any text. */
 function addressIn(text: string): string[] {
   const address = parseIPSloppy(text.trim());
   return address ? [formatIP(address)] : [];
