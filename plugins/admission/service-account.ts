@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AdmissionPlugin, type Attributes, Client, forbidden, type Informer, Informers, inject, quote } from 'kubenest/sdk';
 import type { ServiceAccount } from 'kubenest/kinds';
+import { startSteps, type Steps } from '#sdk/internal';
 import { lookupProblem } from './live-lookup.ts';
 import {
   type Container,
@@ -18,6 +19,8 @@ const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenSeconds = 3607;
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets';
+/** Number of containers between two yields. */
+const stepContainers = 512;
 /** Retries for the `default` account, which a controller creates shortly after the namespace. */
 const patience = { attempts: 10, waitMs: 150 };
 
@@ -49,15 +52,8 @@ export class ServiceAccountAdmission {
     if (metadata.annotations?.[mirrorAnnotation] !== undefined) return this.validate(request);
     spec.serviceAccountName ||= defaultName;
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
-    if (account) return this.#furnish(spec, account);
-    return this.#find(request, spec.serviceAccountName).then((found) => this.#furnish(spec, found));
-  }
-
-  #furnish(spec: PodSpec, account: ServiceAccount): void {
-    spec.serviceAccount = spec.serviceAccountName as string;
-    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec);
-    if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
-      spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+    if (account) return startSteps(furnish(spec, account));
+    return this.#find(request, spec.serviceAccountName).then((found) => startSteps(furnish(spec, found)));
   }
 
   validate(request: Attributes<Pod>): void | Promise<void> {
@@ -95,12 +91,21 @@ export class ServiceAccountAdmission {
   }
 }
 
+function* furnish(spec: PodSpec, account: ServiceAccount): Steps<void> {
+  spec.serviceAccount = spec.serviceAccountName as string;
+  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) yield* mountToken(spec);
+  if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
+    spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+}
+
 /** Mounts the token. The pod has not been validated, so volumes may be unnamed. */
-function mountToken(spec: PodSpec): void {
+function* mountToken(spec: PodSpec): Steps<void> {
   const present = spec.volumes?.find(({ name: one = '' }) => one.startsWith(volumePrefix))?.name;
   const name = present ?? volumePrefix + randomSuffix();
   let isNeeded = false;
+  let count = 0;
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    if (++count % stepContainers === 0) yield;
     if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) continue;
     (container.volumeMounts ??= []).push({ name, readOnly: true, mountPath });
     isNeeded = true;

@@ -1,4 +1,5 @@
 import { AuthenticationStrategy, type Credentials } from 'kubenest/sdk';
+import { decodePath } from '#sdk/internal';
 import type { ClientAuthorities } from './client-authorities.ts';
 
 /** Headers in which a front proxy sends the authenticated user; names in lower case. */
@@ -59,18 +60,10 @@ function extraOf(credentials: Credentials, prefixes: readonly string[]): Map<str
   for (const prefix of prefixes) {
     for (const header of Object.keys(credentials.headers)) {
       if (!header.startsWith(prefix)) continue;
-      const key = unescapeKey(header.slice(prefix.length));
+      const escaped = header.slice(prefix.length);
+      const key = decodePath(escaped) ?? escaped;
       extra.set(key, [...(extra.get(key) ?? []), ...credentials.headerValues(header)]);
     }
   }
   return extra;
-}
-
-/** Decodes the percent-encoded key of an extra header; invalid encodings are kept unchanged. */
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
 }

@@ -25,7 +25,7 @@ export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apim
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { fnv128a, fnv32, fnv32a } from '#apimachinery/runtime/fnv';
 export { withoutTrailing } from '#apimachinery/runtime/trailing';
-export { inSteps, type Steps } from '#apimachinery/runtime/steps';
+export { inSteps, startSteps, type Steps } from '#apimachinery/runtime/steps';
 export { Zone } from '#apimachinery/runtime/schedule-times';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
@@ -53,6 +53,7 @@ export { ServiceResolver } from '#apiserver/network/service-resolver';
 export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { makeFolder } from '#apiserver/base/make-folder';
+export { decodePath } from '#apiserver/request/path';
 export { endWhenRead } from '#apiserver/serving/end-soon';
 export { receiveFrom } from '#apiserver/serving/receive-from';
 export { eventJson } from '#apiserver/audit/event';

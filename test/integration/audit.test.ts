@@ -1,4 +1,6 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -89,6 +91,65 @@ it('logs the events of the policy without secrets', async () => {
     },
   ]);
   expect(events[0]?.['responseObject']).not.toHaveProperty('metadata.managedFields');
+});
+
+/** A text as Go's clients send it: UTF-8, of which Node passes each byte as a character. */
+const sent = (text: string): string => Buffer.from(text).toString('latin1');
+const audited = '/apis/apps/v1/namespaces/default/deployments/none/scale';
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+/** Headers of a request and what its event has. */
+const described: readonly [headers: Record<string, string | string[]>, event: object][] = [
+  [{ 'user-agent': sent('größe') }, { userAgent: 'größe' }],
+  [{ 'impersonate-user': sent('bjørn') }, { impersonatedUser: { username: 'bjørn', groups: ['system:authenticated'] } }],
+  [
+    { 'impersonate-user': 'bob', 'impersonate-extra-a%ff': sent('é') },
+    { impersonatedUser: { username: 'bob', groups: ['system:authenticated'], extra: { 'a\ufffd': ['é'] } } },
+  ],
+  [{ 'audit-id': ['first', 'second'] }, { auditID: 'first' }],
+  [{ 'audit-id': 'a'.repeat(100) }, { auditID: 'a'.repeat(100) }],
+  [{ 'x-forwarded-for': '010.1.1.1, ::FFFF:1.2.3.4, x, 0:0::1' }, { sourceIPs: ['10.1.1.1', '1.2.3.4', '::1', '127.0.0.1'] }],
+  [{ 'x-forwarded-for': 'fe80::1%any' }, { sourceIPs: ['127.0.0.1'] }],
+  [{ 'x-forwarded-for': ['1.1.1.1', '2.2.2.2'], 'x-real-ip': '3.3.3.3' }, { sourceIPs: ['1.1.1.1', '3.3.3.3', '127.0.0.1'] }],
+  [{ 'x-forwarded-for': '1.1.1.1, 2.2.2.2', 'x-real-ip': '1.1.1.1' }, { sourceIPs: ['1.1.1.1', '2.2.2.2', '127.0.0.1'] }],
+  [{ 'x-real-ip': '1.1.1.1, 2.2.2.2' }, { sourceIPs: ['127.0.0.1'] }],
+];
+
+it('describes clients by their headers, and records writes of scales, like kube-apiserver', async () => {
+  const log = join(folder, 'described.log');
+  await writeFile(
+    join(folder, 'all.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Request }]\n',
+  );
+  {
+    await using cluster = await startTestCluster({
+      flags: [`--audit-policy-file=${folder}/all.yaml`, `--audit-log-path=${log}`],
+      listen: true,
+    });
+    for (const [headers] of described) {
+      const options = {
+        ca: cluster.certificateAuthority,
+        agent: false,
+        headers: { authorization: `Bearer ${cluster.token('admin')}`, ...headers },
+      };
+      const [response] = (await once(https.get(`${cluster.url}${configMaps}`, options), 'response')) as [IncomingMessage];
+      await response.resume().toArray();
+    }
+    const spec = { replicas: 2 };
+    await cluster.fetch(audited, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { spec } });
+    await cluster.fetch(audited, {
+      method: 'PUT',
+      body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'none' }, spec },
+    });
+  }
+  const lines = (await readFile(log, 'utf8')).trim().split('\n');
+  const events = lines
+    .map((line) => JSON.parse(line) as Event)
+    .filter(({ requestURI }) => requestURI === configMaps || requestURI === audited);
+  expect(events).toMatchObject([
+    ...described.map(([, event]) => event),
+    ...['patch', 'update'].map((verb) => ({ verb, requestObject: { spec: { replicas: 2 } } })),
+  ]);
 });
 
 it('posts events to a service and retries after an error', async () => {

@@ -30,6 +30,8 @@ const widgetDefinition = {
 const serviceAccounts = '/api/v1/namespaces/default/serviceaccounts';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 const container = '"containers":[{"name":"c","image":"i"';
+const workload = (labels: string): string =>
+  `{"metadata":{"name":"w"},"spec":{"selector":{"matchLabels":{${labels}}},"template":{"metadata":{"labels":{${labels}}},"spec":{${container}}]}}}}`;
 const spec = (text: string): string => `{"spec":{${text}}}`;
 /** Returns pseudorandom names. */
 const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
@@ -117,6 +119,23 @@ const rows: readonly Row[] = [
     name: 'the maximum number of environment variables',
     path: pods,
     request: { body: pod('env', `"containers":[{"name":"c","image":"i","env":[${many((i) => `{"name":"e${scrambled(i)}"}`)}]}]`) },
+  },
+  {
+    name: 'containers that get a token',
+    path: pods,
+    atMost: 100,
+    request: { body: pod('tokens', `"containers":[${many(() => '{}')}]`) },
+  },
+  {
+    name: 'labels in a selector of pods',
+    path: deployments,
+    atMost: 60,
+    request: { body: workload(many((i) => `"k${i}":""`, 1_400_000)) },
+  },
+  {
+    name: 'base64 text',
+    request: { body: named('base64', `"binaryData":{"a":"${'LS0t'.repeat(limitBytes / 4 - 30)}"}`) },
+    atMost: 60,
   },
   {
     name: 'files of a volume',
@@ -297,7 +316,8 @@ const rows: readonly Row[] = [
 describe('a body of 3 MiB blocks other clients only briefly:', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
-    cluster = await startTestCluster();
+    cluster = await startTestCluster({ flags: ['--enable-admission-plugins=ServiceAccount'] });
+    await cluster.fetch(serviceAccounts, { body: { metadata: { name: 'default' } } });
     await cluster.fetch(configMaps, { body: { metadata: { name: 'small' }, data: { a: '1' } } });
     const volumes = Array.from({ length: 20_000 }, (_, i) => ({ name: `v${i}`, emptyDir: {} }));
     const spec = { containers: [{ name: 'c', image: 'i' }], volumes };

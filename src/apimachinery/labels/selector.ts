@@ -551,6 +551,13 @@ export function selectorFromSet(labels: Labels | undefined): LabelSelector {
 
 const expressionOperators: Readonly<Record<string, LabelOperator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' };
 
+/** Converts one of the `matchExpressions` of an API object. Throws LabelSelectorError. */
+export function requirementOf({ key, operator, values }: LabelSelectorRequirementSource): LabelRequirement {
+  const known = Object.hasOwn(expressionOperators, operator) ? expressionOperators[operator] : undefined;
+  if (!known) throw new LabelSelectorError(`${quote(operator)} is not a valid label selector operator`);
+  return newRequirement(key, known, values ?? []);
+}
+
 /** Converts the selector of an API object: an absent one matches nothing, an empty one everything. Throws LabelSelectorError. */
 export function labelSelectorAsSelector(source: LabelSelectorSource | undefined | null): LabelSelector {
   if (!source) return nothing;
@@ -558,10 +565,6 @@ export function labelSelectorAsSelector(source: LabelSelectorSource | undefined 
   const { matchLabels = {} } = source;
   // `Object.entries` takes three times as long for 100,000 keys.
   for (const key of Object.keys(matchLabels)) requirements.push(newRequirement(key, '=', [matchLabels[key]!]));
-  for (const { key, operator, values } of source.matchExpressions ?? []) {
-    const known = Object.hasOwn(expressionOperators, operator) ? expressionOperators[operator] : undefined;
-    if (!known) throw new LabelSelectorError(`${quote(operator)} is not a valid label selector operator`);
-    requirements.push(newRequirement(key, known, values ?? []));
-  }
+  for (const expression of source.matchExpressions ?? []) requirements.push(requirementOf(expression));
   return requirements.length === 0 ? everything : new LabelSelector(sortByKey(requirements));
 }

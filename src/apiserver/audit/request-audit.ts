@@ -1,13 +1,14 @@
 import { newUnauthorized } from '#apimachinery/api/errors';
 import { Buffer } from 'node:buffer';
-import { isIP } from 'node:net';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { formatDuration } from '#apimachinery/runtime/duration';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
+import { formatIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import type { AuditContext } from '#apiserver/request/audit-context';
+import { headerText } from '#apiserver/request/exchange';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuditMetrics } from './audit-metrics.ts';
@@ -233,7 +234,7 @@ export class RequestAudit implements AuditContext {
       impersonatedUser: impersonated && userOf(impersonated),
       authenticationMetadata: impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
       sourceIPs: sourceIPsOf(context),
-      userAgent: agent && (agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
+      userAgent: agent && headerText(agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
       objectRef: this.#objectRef,
     });
     return this.#described;
@@ -283,15 +284,21 @@ function userOf(user: UserInfo | undefined): AuditedUser {
  * apimachinery/pkg/util/net/http.go (SourceIPs).
  */
 function sourceIPsOf(context: RequestContext): string[] {
-  const forwarded = context.header('x-forwarded-for');
-  const forwardedFor = forwarded === undefined ? context.header('x-real-ip') : forwarded;
-  const addresses = (forwardedFor ?? '')
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => isIP(one) !== 0);
+  const addresses = firstValue(context, 'x-forwarded-for').split(',').flatMap(addressIn);
+  for (const address of addressIn(firstValue(context, 'x-real-ip'))) if (!addresses.includes(address)) addresses.push(address);
   const { remoteAddress } = context.exchange.peer;
   const remote = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice(7) : remoteAddress;
   return remote === '' || addresses.at(-1) === remote ? addresses : [...addresses, remote];
+}
+
+function firstValue({ exchange }: RequestContext, name: string): string {
+  return exchange.headers[name] === undefined ? '' : (exchange.headerValues(name)[0] ?? '');
+}
+
+/** Returns the canonical address of a text; none if it cannot be parsed, or has a zone, which could be any text. */
+function addressIn(text: string): string[] {
+  const address = parseIPSloppy(text.trim());
+  return address ? [formatIP(address)] : [];
 }
 
 /** Formats a monotonic time as RFC 3339 with microseconds. */

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Certificate } from '#apimachinery/x509/certificate';
@@ -58,7 +58,7 @@ export interface Exchange {
    * requests.
    */
   readonly isInProcess?: true;
-  /** Returns the values of a request header as received, one for each occurrence. `name` is in lower case. */
+  /** Returns the texts of a request header, one for each occurrence. `name` is in lower case. */
   headerValues(name: string): string[];
   /** True if the response head was sent. */
   readonly responded: boolean;
@@ -95,11 +95,21 @@ export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange
   return 'takeOver' in exchange;
 }
 
-/** Returns the values of one header of raw headers (alternating names and values). `name` is in lower case. */
+/**
+ * Returns the text of a header value, which Node passes as one character for each byte: Go's clients send UTF-8. Invalid UTF-8 becomes U+FFFD,
+ * as in Go's JSON.
+ */
+export function headerText(value: string): string {
+  return beyondAscii.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
+}
+
+const beyondAscii = /[\x80-\xff]/;
+
+/** Returns the texts of one header of raw headers (alternating names and values). `name` is in lower case. */
 export function rawHeaderValues(raw: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
-    if ((raw[at] as string).toLowerCase() === name) values.push(raw[at + 1] as string);
+    if ((raw[at] as string).toLowerCase() === name) values.push(headerText(raw[at + 1] as string));
   }
   return values;
 }

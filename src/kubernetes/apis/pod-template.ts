@@ -1,11 +1,19 @@
 /** Functions that controllers with a pod template share. */
-import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
+import {
+  LabelSelectorError,
+  type LabelRequirement,
+  type LabelSelectorSource,
+  newRequirement,
+  requirementOf,
+} from '#apimachinery/labels/selector';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encode } from '#apimachinery/runtime/encode';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { addErrors, type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import { checkEach } from '#apimachinery/validation/pausing';
 import type { PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalValue, labelSelectorValue } from '#kubernetes/apis/core/validation/internal';
 import { structValue } from './struct-value.ts';
@@ -30,13 +38,40 @@ export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector
   return !matchExpressions?.length && (!matchLabels || isEmptyObject(matchLabels));
 }
 
-/** True if the selector matches pods with these labels; undefined if it is invalid. An absent selector matches nothing. */
-export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean | undefined {
+const noLabels: Labels = {};
+
+/**
+ * True if the selector matches pods with these labels; undefined if it is invalid. An absent selector matches nothing. A chunked validation
+ * may pause between two requirements.
+ */
+export function selects(selector: LabelSelector | undefined, labels: Labels = noLabels): boolean | undefined {
+  if (!selector) return false;
+  const { matchLabels = noLabels, matchExpressions = [] } = source(selector) ?? {};
   try {
-    return labelSelectorAsSelector(source(selector)).matches(labels);
-  } catch {
-    return undefined;
+    const haveLabels = meetsEach(matchLabels, keysOf(matchLabels), labels, (key) => {
+      const value = matchLabels[key];
+      return value === undefined ? undefined : newRequirement(key, '=', [value]);
+    });
+    const meetExpressions = meetsEach(matchExpressions, matchExpressions, labels, requirementOf);
+    return haveLabels && meetExpressions;
+  } catch (error) {
+    if (error instanceof LabelSelectorError) return undefined;
+    throw error;
   }
+}
+
+/** True if the labels meet the requirement of each item. The labels distinguish several matches of one selector in a validation. */
+function meetsEach<T>(
+  container: object,
+  items: readonly T[],
+  labels: Labels,
+  requirementOfItem: (item: T) => LabelRequirement | undefined,
+): boolean {
+  const allMet = (): { isMet: boolean } => ({ isMet: true });
+  const { state } = checkEach(container, labels, items, allMet, (_errors, item, _index, found) => {
+    if (requirementOfItem(item)?.matches(labels) === false) found.isMet = false;
+  });
+  return state.isMet;
 }
 
 /** Returns the error of a template whose pods its own selector does not match. `path` is that of the template. */

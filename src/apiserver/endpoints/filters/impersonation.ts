@@ -3,6 +3,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
+import { decodePath } from '#apiserver/request/path';
 import type { Filter, RequestContext } from '#apiserver/request/request-context';
 import { ImpersonationModes } from '#apiserver/impersonation/impersonation-modes';
 
@@ -45,7 +46,9 @@ function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
   const extra = new Map<string, string[]>();
   for (const header of names) {
     if (!header.startsWith(extraPrefix)) continue;
-    const key = unescapeKey(header.slice(extraPrefix.length));
+    const escaped = header.slice(extraPrefix.length);
+    // Keys are percent-encoded, because header names are case-insensitive and limited.
+    const key = decodePath(escaped) ?? escaped;
     extra.set(key, [...(extra.get(key) ?? []), ...exchange.headerValues(header)]);
   }
   if (!name) {
@@ -78,16 +81,4 @@ function goExtra(extra: ReadonlyMap<string, readonly string[]>): string {
   if (extra.size === 0) return 'map[string][]string(nil)';
   const sorted = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[string][]string{${sorted.map(([key, values]) => `${JSON.stringify(key)}:${goStrings(values)}`).join(', ')}}`;
-}
-
-/**
- * Decodes a percent-encoded extra key, because header names are case-insensitive and limited. A malformed encoding is returned
- * unchanged.
- */
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
 }

@@ -140,7 +140,8 @@ export class PatchHandler {
   }
 }
 
-async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
+/** Records a patch of a request whose audit level wants it. */
+export async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
   let patch: unknown;
   try {
     patch = (await readYaml(body)).value;

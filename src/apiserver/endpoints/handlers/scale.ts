@@ -11,7 +11,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { type AppliedBody, checkApplied, copyAt, readApplied } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
-import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
+import { appliedForm, notePatch, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -155,6 +155,7 @@ export class ScaleUpdateHandler {
     const mediaType = inputMediaType(context, endpoint);
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+    context.audit?.requestObject(object, endpoint.type);
     const request = newWriteRequest(context, endpoint, options, body.length);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);
@@ -173,6 +174,7 @@ export class ScalePatchHandler {
     if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
+    if (context.audit?.recordsRequest) await notePatch(context.audit, body);
     const form = appliedForm(patchType);
     const options = parseWriteOptions(context.searchParams, 'PatchOptions', form !== undefined);
     const { rescale, mostBytes } = form

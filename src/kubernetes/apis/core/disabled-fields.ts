@@ -72,8 +72,8 @@ function usesSpreadKeys(spec: PodSpec | undefined): boolean {
   return (spec?.topologySpreadConstraints ?? []).some(({ matchLabelKeys }) => matchLabelKeys?.length);
 }
 
-function containersOf(spec: PodSpec | undefined): readonly Container[] {
-  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])];
+function containersOf({ containers = [], initContainers = [], ephemeralContainers = [] }: PodSpec = {}): readonly Container[] {
+  return initContainers.length + ephemeralContainers.length === 0 ? containers : [...containers, ...initContainers, ...ephemeralContainers];
 }
 
 function usesRestartRules(spec: PodSpec | undefined): boolean {

@@ -8,9 +8,10 @@ type Totals = Partial<Record<(typeof resources)[number], Quantity>>;
 
 /** Adds the positive amounts of cpu and memory; returns true if both are present. */
 function addTo(totals: Totals, list: Readonly<Record<string, string>> | undefined): boolean {
+  if (!list) return false;
   let found = 0;
   for (const resource of resources) {
-    const text = list?.[resource];
+    const text = list[resource];
     if (text === undefined) continue;
     const quantity = Quantity.parse(text);
     if (quantity.sign <= 0) continue;
@@ -39,9 +40,11 @@ export function podQosClass({ spec }: Pod): PodQosClass {
     addTo(requests, spec.resources.requests);
     if (Object.keys(spec.resources.limits ?? {}).length > 0 && !addTo(limits, spec.resources.limits)) guaranteed = false;
   } else {
-    for (const container of [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]) {
-      addTo(requests, container.resources?.requests);
-      if (!addTo(limits, container.resources?.limits)) guaranteed = false;
+    for (const containers of [spec?.containers ?? [], spec?.initContainers ?? []]) {
+      for (const container of containers) {
+        addTo(requests, container.resources?.requests);
+        if (!addTo(limits, container.resources?.limits)) guaranteed = false;
+      }
     }
   }
   const asked = resources.filter((resource) => requests[resource]);
