@@ -129,13 +129,13 @@ const rows: readonly Row[] = [
   {
     name: 'labels in a selector of pods',
     path: deployments,
-    atMost: 60,
+    atMost: 100,
     request: { body: workload(many((i) => `"k${i}":""`, 1_400_000)) },
   },
   {
     name: 'base64 text',
     request: { body: named('base64', `"binaryData":{"a":"${'LS0t'.repeat(limitBytes / 4 - 30)}"}`) },
-    atMost: 60,
+    atMost: 100,
   },
   {
     name: 'files of a volume',
