@@ -100,7 +100,8 @@ function objectsOf({ file, line, value }: SourceDocument): SourceObject[] {
   if (value.kind !== 'List') return [{ file, line, object: value }];
   const items = Array.isArray(value['items']) ? (value['items'] as unknown[]) : [];
   return items.map((object) => {
-    if (!isObject(object)) throw new Error(`${nameOf(file)}:${line}: the items of a List must be objects with apiVersion, kind and metadata`);
+    if (!isObject(object))
+      throw new Error(`${nameOf(file)}:${line}: the items of a List must be objects with apiVersion, kind and metadata`);
     return { file, line, object };
   });
 }
