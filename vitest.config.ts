@@ -5,7 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const alias = [
   { find: /^kubenest\/(sdk|sdk\/testing|testing)$/, replacement: `${import.meta.dirname}/src/$1/index.ts` },
   { find: 'kubenest/kinds', replacement: `${import.meta.dirname}/src/kubernetes/kinds.gen.ts` },
-  { find: 'kubenest/sdk/configuration', replacement: `${import.meta.dirname}/src/sdk/configuration.ts` },
+  { find: /^kubenest\/(sdk\/(?:configuration|pages))$/, replacement: `${import.meta.dirname}/src/$1.ts` },
 ];
 
 /** Tests beside the code that start a redis or an etcd. */

@@ -45,6 +45,30 @@ const placeOfSource = {
   },
 };
 
+/**
+ * CommonJS entries of packages that are required as functions: bundled as modules, they would be objects with a default export.
+ * `checkRequired` finds further ones.
+ */
+const requiredAsFunctions = {
+  'async-function': 'index.js',
+  'async-generator-function': 'index.js',
+  'generator-function': 'index.js',
+  'is-promise': 'index.js',
+  long: 'umd/index.js',
+};
+
+/** Throws if code requires a module that has only a default export. */
+const checkRequired = {
+  name: 'check-required',
+  generateBundle(_options, bundle) {
+    for (const { code = '', fileName } of Object.values(bundle)) {
+      const onlyDefault = [...code.matchAll(/var (\w+_exports) = .*__exportAll\(\{ default: \(\) => [\w$]+ \}\)/g)].map(([, name]) => name);
+      const wrong = onlyDefault.find((name) => code.includes(`__toCommonJS(${name})`));
+      if (wrong) throw new Error(`${fileName}: ${wrong} is required, but it has only a default export: add it to requiredAsFunctions`);
+    }
+  },
+};
+
 /** Exports node:http without the exports from undici, which would take 20 ms to load at each start. */
 const httpWithoutUndici = {
   name: 'http-without-undici',
@@ -103,6 +127,7 @@ try {
     resolve: {
       conditionNames: ['kubenest-source', 'import', 'node', 'default'],
       alias: {
+        ...Object.fromEntries(Object.entries(requiredAsFunctions).map(([name, entry]) => [name, join(root, 'node_modules', name, entry)])),
         // Uses their individual modules instead of the complete CommonJS bundle.
         'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js'),
         // Excludes its upload interceptors.
@@ -110,7 +135,7 @@ try {
       },
     },
     transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
-    plugins: [placeOfSource, httpWithoutUndici, ascii],
+    plugins: [placeOfSource, httpWithoutUndici, checkRequired, ascii],
     onLog(level, log, handler) {
       if (level === 'warn') return;
       handler(level, log);

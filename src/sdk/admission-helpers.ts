@@ -2,11 +2,11 @@ import type { KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { applyJsonPatch as patched } from '#apimachinery/patch/json-patch';
 import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import type { Attributes } from '#apiserver/admission/attributes';
-import { forbidden } from '#apiserver/admission/forbidden';
+import { type DeniedRequest, forbidden } from '#apiserver/admission/forbidden';
 import { replaceObject } from '#apiserver/admission/replace-object';
 
 /** Denies a request: the client receives 403 and `pods "web" is forbidden: message`. */
-export function deny(request: Pick<Attributes, 'resource' | 'name' | 'object'>, message: string): never {
+export function deny(request: DeniedRequest, message: string): never {
   throw forbidden(request, message);
 }
 

@@ -154,13 +154,17 @@ it('scope and exceptions select the requests for which the plugin is called', as
     scope: { excludedNamespaces: ['kube-*'] },
     exceptions: [
       { names: ['validate-denies'], reason: 'TICKET-1', expires: '2020-01-01T00:00:00Z' },
+      { names: ['validate-denies'], reason: 'TICKET-3', expression: "object.metadata.annotations['absent'] == ''" },
       { expression: "object.metadata.annotations['be'].startsWith('admit')", reason: 'TICKET-2', expires: '9999-01-01' },
     ],
   });
   const outside = await create(cluster, 'validate denies', maps.replace('default', 'kube-system'));
   expect(outside).toMatchObject({ status: 201, touched: false });
   expect(outside.notes).toContain('"kind":"scope","name":"Team","verdict":"skipped"');
-  expect((await create(cluster, 'validate denies')).status).toBe(403);
+  const denied = await create(cluster, 'validate denies');
+  expect(denied.status).toBe(403);
+  expect(denied.notes).toContain('"name":"Team","verdict":"expired","reason":"TICKET-1: since 2020-01-01T00:00:00.000Z"');
+  expect(denied.notes).toMatch(/"name":"Team","verdict":"failed","reason":"TICKET-3: [^"]*no such key/);
   const excepted = await create(cluster, 'admit denies');
   expect(excepted).toMatchObject({ status: 201, touched: false });
   expect(excepted.notes).toContain('"kind":"exception","name":"Team","verdict":"skipped","reason":"TICKET-2"');

@@ -167,7 +167,13 @@ it.each<Ask & { name: string; status: number; says: RegExp }>([
     status: 400,
     says: /metadata of an object of kind Z must be a JSON object/,
   },
-  { name: 'an unknown plugin', path: '/mutate/none', body: review(), status: 404, says: /plugins \\"none\\" not found/ },
+  {
+    name: 'an unknown plugin',
+    path: '/mutate/none',
+    body: review(),
+    status: 404,
+    says: /plugins \\"none\\" not found in this webhook server: print the manifests/,
+  },
   { name: 'a timeout that is not a duration', path: '/mutate?timeout=x', body: review(), status: 400, says: /invalid timeout/ },
   { name: 'a path of the Kubernetes API', path: '/api/v1/namespaces', body: '{}', status: 403, says: /Forbidden/ },
 ])('answers $name with $status', async ({ status, says, ...asked }) => {

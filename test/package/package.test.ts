@@ -2,7 +2,10 @@ import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../scripts/free-port.ts';
 import { getRuntime } from '../../scripts/get-runtime.mjs';
@@ -28,6 +31,12 @@ const filesOf = async (pattern: string): Promise<string[]> => {
   for await (const file of glob(pattern, { cwd: installed.root })) found.push(file);
   return found;
 };
+
+async function answerOf(url: string): Promise<[status: number | undefined, text: string]> {
+  const request = get(url, { rejectUnauthorized: false, headers: { authorization: 'Bearer admin-token' } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return [response.statusCode, await text(response)];
+}
 
 describe('the package', () => {
   it('is a single publishable package without dependencies', async () => {
@@ -89,11 +98,15 @@ describe('the commands', () => {
     const port = await freePort();
     // Uses a process group like a shell, because npx does not forward signals.
     const options: SpawnOptionsWithoutStdio = { cwd: installed.project, env: cleanEnvironment(), detached: true };
-    const child = spawn('npx', ['--offline', command, ...args, `--secure-port=${port}`], options);
+    const tokens = join(installed.project, 'tokens.csv');
+    await writeFile(tokens, 'admin-token,admin,1,"system:masters"\n');
+    const child = spawn('npx', ['--offline', command, ...args, `--secure-port=${port}`, `--token-auth-file=${tokens}`], options);
     let errors = '';
     child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
     const [first] = (await Promise.race([once(child.stdout, 'data'), once(child, 'close')])) as unknown[];
     expect(`${String(first)}${errors}`).toContain(`kubenest serves the Kubernetes API on https://127.0.0.1:${port}`);
+    // A page of Nest, behind Express: the bundle has what they require.
+    expect(await answerOf(`https://127.0.0.1:${port}/kubenest`)).toEqual([200, expect.stringContaining('<h1>kubenest</h1>')]);
     process.kill(-child.pid!, 'SIGTERM');
     await once(child, 'close');
   });

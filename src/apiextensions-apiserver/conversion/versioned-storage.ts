@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { withoutResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import { DelegatingStorage } from '#apiserver/storage/delegating-storage';
-import { ConflictError, UndecodableRecordError } from '#apiserver/storage/errors';
+import { ConflictError, UnconvertibleEventError, UndecodableRecordError } from '#apiserver/storage/errors';
 import type {
   CommitFeed,
   Encode,
@@ -182,7 +182,9 @@ class ConvertingStorage extends StorageView {
 
   async #converted(event: StorageEvent): Promise<StorageEvent> {
     const records = [event.record, event.previous].filter((record) => record !== undefined);
-    const [first, second] = await this.fromStored(records);
+    const [first, second] = await this.fromStored(records).catch((error: unknown) => {
+      throw new UnconvertibleEventError(event.revision, error as Error);
+    });
     return event.record ? { ...event, record: first, previous: second } : { ...event, previous: first };
   }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
 import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
-import { atOnce } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { ContributedFields, ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
 import { layeredStrategy } from '#apiserver/registry/layered-strategy';
 import type {
@@ -198,16 +198,24 @@ function withoutFields(fields: readonly string[]): Strategy {
 export function contributedConverter({ convert }: ContributedResource): (Converter & Disposable) | undefined {
   if (!convert) return undefined;
   return {
-    convert: (objects, groupVersion) =>
-      Promise.resolve(
-        objects.map((object): KubeObject => {
-          if (object.apiVersion === groupVersion) return object;
-          const { kind, metadata } = object;
-          return withVersion({ ...convert(deepCopy(object), groupVersion), kind, metadata }, groupVersion);
-        }),
-      ),
+    convert: (objects, groupVersion) => inSteps(conversionSteps(convert, objects, groupVersion)),
     [Symbol.dispose]() {},
   };
+}
+
+function* conversionSteps(
+  convert: NonNullable<ContributedResource['convert']>,
+  objects: readonly KubeObject[],
+  groupVersion: string,
+): Steps<KubeObject[]> {
+  const converted: KubeObject[] = [];
+  for (const object of objects) {
+    const { kind, metadata } = object;
+    const isOther = object.apiVersion !== groupVersion;
+    converted.push(isOther ? withVersion({ ...convert(deepCopy(object), groupVersion), kind, metadata }, groupVersion) : object);
+    yield;
+  }
+  return converted;
 }
 
 /** Throws an Error that names a contributed group that already exists. */

@@ -1,7 +1,7 @@
 import type { AdmissionHandler, AdmissionMatch, Attributes } from './attributes.ts';
 import type { Operation } from '#apiserver/request/admission-context';
 import type { AdmissionMetrics, StepTimer } from './admission-metrics.ts';
-import { admissionPluginOptions } from './admission-plugin.ts';
+import { admissionPluginOptions, matchOf } from './admission-plugin.ts';
 
 /** A plugin's method for one phase. */
 export interface Step {
@@ -79,10 +79,13 @@ class PluginChain implements AdmissionSteps {
     const key = `${group}/${resource}/${subresource}/${operation}`;
     let compiled = this.#compiled.get(key);
     if (!compiled) {
-      const matching = this.plugins.filter((plugin) =>
-        admissionPluginOptions(plugin).match.some((match) => matches(match, group, resource, subresource, operation)),
-      );
-      compiled = { mutating: this.#phase(matching, 'admit', operation), validating: this.#phase(matching, 'validate', operation) };
+      const phase = (name: 'admit' | 'validate'): Phase => {
+        const matching = this.plugins.filter((plugin) =>
+          matchOf(admissionPluginOptions(plugin), name).some((match) => matches(match, group, resource, subresource, operation)),
+        );
+        return this.#phase(matching, name, operation);
+      };
+      compiled = { mutating: phase('admit'), validating: phase('validate') };
       this.#compiled.set(key, compiled);
     }
     return compiled;

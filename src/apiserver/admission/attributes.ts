@@ -73,6 +73,8 @@ export type AdmissionPluginClass = PluginClass<AdmissionHandler>;
 
 export interface AdmissionPluginOptions extends ContributionOptions {
   readonly match: readonly AdmissionMatch[];
+  /** Requests that each method handles, if these are only a part of `match`. */
+  readonly matchByPhase?: Readonly<Record<'admit' | 'validate', readonly AdmissionMatch[]>>;
   /** Plugins before which this one runs. Without `before` and `after`, it runs before the policies and webhooks. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];

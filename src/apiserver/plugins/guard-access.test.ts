@@ -95,17 +95,36 @@ it('an authorizer cannot change the user', async () => {
   expect(attributes).toMatchObject({ user: { groups: ['a'] } });
 });
 
+const noRules = { resourceRules: [], nonResourceRules: [], incomplete: false, errors: [] };
+
 it.each<{ name: string; rulesFor: () => unknown; why: string }>([
   { name: 'hangs', rulesFor: hangs, why: 'gave no answer within 10 ms' },
   { name: 'throws', rulesFor: thrown, why: 'failed: undefined is not a function' },
-  {
-    name: 'returns rules of another form',
-    rulesFor: () => ({ resourceRules: [{ verbs: '*' }], nonResourceRules: [], errors: [] }),
+  ...[
+    { name: 'returns rules of another form', rules: { ...noRules, resourceRules: [{ verbs: '*' }] } },
+    { name: 'returns rules without verbs', rules: { ...noRules, resourceRules: [{}] } },
+    { name: 'returns a text as `incomplete`', rules: { ...noRules, incomplete: 'no' } },
+  ].map(({ name, rules }) => ({
+    name,
+    rulesFor: () => rules,
     why: 'returned malformed rules: expected { resourceRules, nonResourceRules, incomplete, errors }',
-  },
+  })),
 ])('an authorizer that $name when it lists rules leaves the list incomplete', async ({ rulesFor, why }) => {
   const rules = await new UnionAuthorizer([guarded<Authorizer>(guardAuthorizer, { rulesFor })]).rulesFor(jane, 'default');
   expect(rules).toEqual({ resourceRules: [], nonResourceRules: [], incomplete: true, errors: [`${subject} ${why}`] });
+});
+
+it('reads the rules of an authorizer once', async () => {
+  let reads = 0;
+  const rulesFor = (): unknown => ({
+    ...noRules,
+    get resourceRules(): unknown {
+      reads += 1;
+      return reads === 1 ? [{ verbs: ['get'] }] : [{ verbs: [1n] }];
+    },
+  });
+  const guard = guarded<Authorizer>(guardAuthorizer, { rulesFor } as never);
+  expect(await guard.rulesFor?.(jane, 'default')).toEqual({ ...noRules, resourceRules: [{ verbs: ['get'] }] });
 });
 
 it('copies the user, so that later changes of a plugin have no effect', () => {

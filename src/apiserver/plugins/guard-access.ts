@@ -1,6 +1,8 @@
 import { isPromise } from 'node:util/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
+import { plainCopySteps } from '#apimachinery/runtime/plain-data';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { Authenticator } from '#apiserver/authentication/authenticator';
 import type { AuthorizationResult, Authorizer, UserRules } from '#apiserver/authorization/authorizer';
 import type { AuthorizerPluginOptions } from '#apiserver/authorization/authorizer-plugin';
@@ -8,7 +10,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { LoadedContribution } from './loaded-contribution.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { runnerOf } from './plugin-origin.ts';
-import { errorOf } from './thrown.ts';
+import { errorOf } from './error-of.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** The parts of a contribution that its guard needs. */
@@ -137,16 +139,25 @@ function resultOf(found: unknown): AuthorizationResult {
 }
 
 function rulesOf(found: unknown): UserRules {
-  const { resourceRules, nonResourceRules, errors } = (isJsonObject(found) ? found : {}) as Partial<UserRules>;
-  const isRules = isRuleList(resourceRules) && isRuleList(nonResourceRules) && isStrings(errors);
+  const { resourceRules, nonResourceRules, incomplete, errors } = isJsonObject(found) ? found : {};
+  // A copy, whose members do not change after the check.
+  const rules = atOnce(plainCopySteps({ resourceRules, nonResourceRules, incomplete, errors })) as unknown as UserRules;
+  const isRules =
+    isRuleList(rules.resourceRules) &&
+    isRuleList(rules.nonResourceRules) &&
+    typeof rules.incomplete === 'boolean' &&
+    isStrings(rules.errors);
   if (!isRules) throw new ShapeError('returned malformed rules: expected { resourceRules, nonResourceRules, incomplete, errors }');
-  return found as UserRules;
+  return rules;
 }
 
 function isRuleList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
-    value.every((rule) => isJsonObject(rule) && Object.values(rule).every((list) => list === undefined || isStrings(list)))
+    value.every(
+      (rule) =>
+        isJsonObject(rule) && isStrings(rule['verbs']) && Object.values(rule).every((list) => list === undefined || isStrings(list)),
+    )
   );
 }
 

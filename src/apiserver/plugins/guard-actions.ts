@@ -19,7 +19,8 @@ import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { type RunPlugin, runnerOf } from './plugin-origin.ts';
-import { errorOf, isDenial } from './thrown.ts';
+import { errorOf } from './error-of.ts';
+import { isDenial } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Cell of a column whose function failed. */

@@ -7,7 +7,8 @@ import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from '.
 import type { PolicyControl } from './policy/policy-control.ts';
 import type { PolicyMode } from './policy/policy-configuration.ts';
 import type { Usage } from './plugin-usage.ts';
-import { errorOf, isDenial } from './thrown.ts';
+import { errorOf } from './error-of.ts';
+import { isDenial } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */

@@ -2,7 +2,7 @@ import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, reasonOf } from './plugin-failures.ts';
 import { runnerOf } from './plugin-origin.ts';
-import { errorOf } from './thrown.ts';
+import { errorOf } from './error-of.ts';
 import { TimeoutError, within } from './within.ts';
 
 /**

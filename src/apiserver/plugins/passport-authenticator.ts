@@ -4,6 +4,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
 import { Configuration } from './configuration.ts';
 import type { ContributionOptions, PluginClass } from '#apiserver/base/contribution';
+import { errorOf } from './error-of.ts';
 import type { Passport, RedirectResponse } from 'passport';
 
 /** A passport strategy of an npm package; its `authenticate` calls `this.success`, `fail`, `pass` or `error`. */
@@ -89,7 +90,7 @@ function reportingRejections(strategy: PassportStrategy): PassportStrategy {
   return Object.assign(Object.create(strategy) as PassportStrategy, {
     authenticate(this: StrategyRun, request: never, options: never): void {
       const later = strategy.authenticate.call(this, request, options);
-      if (later instanceof Promise) later.catch((cause: unknown) => this.error(cause));
+      if (later instanceof Promise) later.catch((cause: unknown) => this.error(errorOf(cause)));
     },
   });
 }
@@ -98,7 +99,7 @@ function reportingRejections(strategy: PassportStrategy): PassportStrategy {
 function run(passport: Passport, name: string, request: PassportRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const authenticate = passport.authenticate(name, { session: false }, (cause, found, challenge) => {
-      if (cause) reject(cause instanceof Error ? cause : new Error(String(cause)));
+      if (cause) reject(typeof cause === 'string' ? new Error(cause) : errorOf(cause));
       else if (found) resolve(found);
       else reject(new Error(failureText(challenge)));
     });
@@ -114,8 +115,13 @@ function run(passport: Passport, name: string, request: PassportRequest): Promis
 /** Returns the reason of a failure: strategies pass a challenge (`Basic realm="Users"`), `{ message }`, or nothing. */
 function failureText(challenge: unknown): string {
   if (typeof challenge === 'string') return challenge;
-  const { message } = (challenge ?? {}) as { readonly message?: unknown };
-  return typeof message === 'string' ? message : 'the credentials are wrong';
+  try {
+    const { message } = (challenge ?? {}) as { readonly message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // A getter of the challenge throws.
+  }
+  return 'the credentials are wrong';
 }
 
 function requestOf({ headers, path }: Credentials): PassportRequest {

@@ -1,7 +1,7 @@
 import type { Logger } from '#apiserver/base/logger';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
 import type { PluginUsage } from './plugin-usage.ts';
-import { errorOf } from './thrown.ts';
+import { errorOf } from './error-of.ts';
 import { TimeoutError } from './within.ts';
 
 /** The parts of a contribution's name in messages, logs and metrics. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { errorOf } from './thrown.ts';
+import { errorOf } from './error-of.ts';
 
 /** The package of a contribution. */
 export interface PluginOrigin {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import type { Status } from '#apimachinery/meta/types';
-import { errorOf, isDenial } from './thrown.ts';
+import { errorOf } from './error-of.ts';
+import { isDenial } from './thrown.ts';
 
 const denial = newForbidden({ group: '', resource: 'pods' }, 'web', 'no');
 const cycle: { causes: unknown[] } = { causes: [] };

@@ -1,26 +1,7 @@
-import { isProxy } from 'node:util/types';
 import { StatusError } from '#apimachinery/api/errors';
 import type { Status, StatusDetails } from '#apimachinery/meta/types';
 import { plainCopySteps } from '#apimachinery/runtime/plain-data';
-import { quote } from '#apimachinery/runtime/quote';
 import { atOnce } from '#apimachinery/runtime/steps';
-
-/** Returns what a plugin threw, or an error in its place if it is none, or none that can be read. */
-export function errorOf(thrown: unknown): Error {
-  try {
-    if (!isProxy(thrown) && thrown instanceof Error && typeof thrown.message === 'string' && isText(thrown.stack)) return thrown;
-  } catch {
-    // A getter or a prototype of it throws.
-  }
-  return new Error(`threw ${textOf(thrown)}`);
-}
-
-function textOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return quote(thrown);
-  if (typeof thrown === 'function') return 'a function';
-  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
-  return 'an object that is not an error';
-}
 
 /** True for an error whose Status refuses a request. A plugin's Status must not be a success, and must be one that can be encoded. */
 export function isDenial(error: Error): error is StatusError {

@@ -1,4 +1,4 @@
-import { errorOf } from './thrown.ts';
+import { errorOf } from './error-of.ts';
 
 /** An operation that did not complete in time. */
 export class TimeoutError extends Error {}

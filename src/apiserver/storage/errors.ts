@@ -75,6 +75,16 @@ export class CorruptRecordError extends StorageError {
   }
 }
 
+/** An event of a watch cannot be converted to the version of its readers. The watch may fail there again. */
+export class UnconvertibleEventError extends StorageError {
+  constructor(
+    readonly revision: Revision,
+    error: Error,
+  ) {
+    super(error.message, { cause: error });
+  }
+}
+
 /** The value of a record is not an object of its resource: it is truncated or of another kind. Other records are unaffected. */
 export class UndecodableRecordError extends StorageError {
   constructor(

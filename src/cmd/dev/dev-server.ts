@@ -3,15 +3,17 @@ import inspector from 'node:inspector';
 import { resolve } from 'node:path';
 import { traceText } from '#apiserver/tracing/trace-text';
 import type { TraceDocument } from '#apiserver/request/request-trace';
+import { assertFree, sharesPorts } from '#apiserver/serving/shares-ports';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerOptions } from '#cmd/options/server-options';
+import type { ServedAddress } from './held-port.ts';
 
 /** Messages from a server under development to its parent process. */
 export type DevMessage =
-  /** The configuration and the packages make a server. */
-  { readonly tried: true } | { readonly started: string };
+  /** The configuration and the packages make a server, which will listen on this address. */
+  { readonly tried: ServedAddress } | { readonly started: string };
 
 /** Messages to a server under development: try the current files, then begin. */
 export type DevCommand =
@@ -19,6 +21,8 @@ export type DevCommand =
   | {
       readonly command: 'begin';
       readonly inspect?: number | undefined;
+      /** True if its parent process holds the port, which is free otherwise. */
+      readonly isHeld: boolean;
       /** Names of the packages under development, whose plugins' traces are printed; or all traces. */
       readonly traced: 'all' | readonly string[];
     };
@@ -33,11 +37,14 @@ export async function runDevServer(args: readonly string[]): Promise<void> {
   process.setSourceMapsEnabled(true);
   const [{ runServer }] = await Promise.all([import('#cmd/commands/run'), import('#cmd/app')]);
   await commanded('try');
-  await tryOptions(await optionsOf(args));
-  process.send?.({ tried: true } satisfies DevMessage);
-  const { inspect, traced } = await commanded('begin');
+  const tried = await optionsOf(args);
+  await tryOptions(tried);
+  process.send?.({ tried: { host: tried.serving.bindAddress, port: tried.serving.securePort } } satisfies DevMessage);
+  const { inspect, traced, isHeld } = await commanded('begin');
   if (inspect !== undefined) inspector.open(inspect, '127.0.0.1');
   const options = await optionsOf(args);
+  const { bindAddress, securePort } = options.serving;
+  if (options.serving.permitPortSharing && !isHeld) await assertFree(securePort, bindAddress);
   const isTraced = traced === 'all' ? () => true : await handledBy(traced, options);
   await runServer(options, {
     restartFile: resolve(options.plugins.file),
@@ -71,6 +78,8 @@ async function commanded<C extends DevCommand['command']>(command: C): Promise<E
 async function optionsOf(args: readonly string[]): Promise<ServerOptions> {
   const command = await readServerOptions(args);
   if (!('options' in command)) throw new Error('the flags do not start a server');
+  // The port stays open during a restart.
+  if (sharesPorts) command.options.serving.permitPortSharing = true;
   return command.options;
 }
 

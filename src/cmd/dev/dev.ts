@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { DevCommand, DevMessage } from './dev-server.ts';
+import { HeldPort } from './held-port.ts';
 import { isAside, PlainSources } from './plain-sources.ts';
 import { Transpiler } from './transpiler.ts';
 import { watchTree } from './watch-tree.ts';
@@ -122,7 +123,7 @@ class Servers {
 
   constructor(
     readonly args: readonly string[],
-    readonly begin: Omit<Extract<DevCommand, { readonly command: 'begin' }>, 'command'>,
+    readonly begin: Omit<Extract<DevCommand, { readonly command: 'begin' }>, 'command' | 'isHeld'>,
   ) {}
 
   /**
@@ -132,13 +133,16 @@ class Servers {
   async replace(): Promise<string | undefined> {
     const next = this.#spare ?? this.#load();
     this.#spare = undefined;
-    if (!(await ask(next, { command: 'try' }))) {
+    const answer = await ask(next, { command: 'try' });
+    if (!answer || !('tried' in answer)) {
       this.#spare = this.#load();
       return this.#serving ? 'kept' : undefined;
     }
+    const held = this.#serving && (await HeldPort.open(answer.tried));
     await end(this.#serving);
     this.#serving = next;
-    const message = await ask(next, { command: 'begin', ...this.begin });
+    const message = await ask(next, { command: 'begin', isHeld: held !== undefined, ...this.begin });
+    held?.release(message !== undefined);
     this.#spare = this.#load();
     if (message && 'started' in message) return message.started;
     this.#serving = undefined;

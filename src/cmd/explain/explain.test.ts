@@ -205,6 +205,7 @@ describe('the command', () => {
 
   it.each([
     { name: 'a missing file', args: ['-f', 'missing.yaml'], says: /kubenest explain: .*missing\.yaml/ },
+    { name: 'a file without objects', args: ['-f', '/dev/null'], says: /\/dev\/null: has no objects/ },
     { name: 'an unknown flag', args: ['--fil', 'a'], says: /unknown option '--fil'/ },
     { name: 'groups without a user', args: ['-f', 'a.yaml', '--as-group', 'cooks'], says: /--as-group needs --as/ },
   ])('exits with 2 for $name', async ({ args, says }) => {

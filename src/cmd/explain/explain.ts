@@ -58,7 +58,7 @@ export interface Explanation {
  */
 export async function* explain(options: ExplainOptions): AsyncGenerator<Explanation> {
   const sources = await readObjects(options.files);
-  const present = await readObjects(options.present);
+  const present = await readObjects(options.present, { mayBeEmpty: true });
   await using api = await apiOf(options, sources, present);
   const player = new RequestPlayer(api, options.namespace);
   const user = options.user === undefined ? undefined : { name: options.user, groups: options.groups };

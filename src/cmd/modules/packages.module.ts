@@ -1,6 +1,8 @@
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { Container } from 'inversify';
 import { guardHook } from '#apiserver/plugins/guard-hook';
+import { PagesGuard } from '#apiserver/plugins/guard-pages';
 import type { PagesOptions } from '#apiserver/plugins/pages';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { StatusPageController } from '#cmd/pages/status-page.controller';
@@ -25,12 +27,17 @@ class ContributedHooks implements ServerPart {
 @Module({})
 export class PackagesModule {
   static register(contributions: Contributions): DynamicModule {
-    const pages = contributions.of('Pages').map(({ described }) => (described.options as unknown as PagesOptions).module);
+    const pages = contributions.of('Pages');
+    const guard = {
+      provide: APP_INTERCEPTOR,
+      useFactory: (services: Container) => new PagesGuard(pages, contributions.failures(services)),
+      inject: [Container],
+    };
     return {
       module: PackagesModule,
-      imports: pages,
+      imports: pages.map(({ described }) => (described.options as unknown as PagesOptions).module),
       controllers: [StatusPageController],
-      providers: [ContributedHooks],
+      providers: [ContributedHooks, ...(pages.length > 0 ? [guard] : [])],
     };
   }
 }

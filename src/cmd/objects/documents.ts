@@ -28,14 +28,16 @@ const extensions = /\.(ya?ml|json)$/;
 
 /**
  * Returns the objects of files, of folders with all subfolders (`.yaml`, `.yml`, `.json`), and of standard input (`-`); a List counts as its
- * items. Rejects with an Error that names the file and the line.
+ * items. Rejects with an Error that names the file and the line, and for a path without objects unless `mayBeEmpty`.
  */
-export async function readObjects(paths: readonly string[]): Promise<SourceObject[]> {
+export async function readObjects(paths: readonly string[], { mayBeEmpty = false } = {}): Promise<SourceObject[]> {
   const objects: SourceObject[] = [];
   for (const path of paths) {
     const files = await filesOf(path);
     if (files.length === 0) throw new Error(`${path}: has no file of objects in YAML or JSON`);
+    const before = objects.length;
     for (const file of files) for (const document of parseDocuments(await readSource(file), file)) objects.push(...objectsOf(document));
+    if (!mayBeEmpty && objects.length === before) throw new Error(`${nameOf(path)}: has no objects`);
   }
   return objects;
 }
@@ -51,6 +53,11 @@ export async function filesOf(path: string): Promise<string[]> {
     }),
   );
   return found.flat();
+}
+
+/** Returns how messages name a file. */
+function nameOf(file: string): string {
+  return file === standardInput ? 'standard input' : file;
 }
 
 function readSource(file: string): Promise<string> {
@@ -72,9 +79,9 @@ export function parseDocuments(source: string, file: string): SourceDocument[] {
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error) throw new Error(`${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
+    if (error) throw new Error(`${nameOf(file)}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
     const { line } = lines.linePos(document.contents?.range[0] ?? 0);
-    const value = valueOf(document, `${file}:${line}`);
+    const value = valueOf(document, `${nameOf(file)}:${line}`);
     return value === null ? [] : [{ file, line, document, lines, value }];
   });
 }
@@ -89,11 +96,12 @@ function valueOf(document: Document.Parsed, place: string): unknown {
 }
 
 function objectsOf({ file, line, value }: SourceDocument): SourceObject[] {
-  if (!isObject(value)) throw new Error(`${file}:${line}: a document must be an object with apiVersion, kind and metadata`);
+  if (!isObject(value)) throw new Error(`${nameOf(file)}:${line}: a document must be an object with apiVersion, kind and metadata`);
   if (value.kind !== 'List') return [{ file, line, object: value }];
   const items = Array.isArray(value['items']) ? (value['items'] as unknown[]) : [];
   return items.map((object) => {
-    if (!isObject(object)) throw new Error(`${file}:${line}: the items of a List must be objects with apiVersion, kind and metadata`);
+    if (!isObject(object))
+      throw new Error(`${nameOf(file)}:${line}: the items of a List must be objects with apiVersion, kind and metadata`);
     return { file, line, object };
   });
 }

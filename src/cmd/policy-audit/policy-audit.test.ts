@@ -245,6 +245,10 @@ it('audits what the user may list, and is then incomplete', async () => {
   });
 });
 
+it('rejects a resource that the cluster does not have', async () => {
+  await expect(audited({ resources: ['pods', 'pod'] })).rejects.toThrow('the cluster has no resource that is named "pod"');
+});
+
 it('fails if it cannot read the namespaces and policies', async () => {
   await using closed = await startTestCluster({ listen: true, users: [{ name: 'ali' }] });
   const config = await file('closed', closed.kubeconfig('ali'));
@@ -257,6 +261,7 @@ it.each([
     text: JSON.stringify(policyOf('bad', ['CREATE'], 'object.')),
     says: /ValidatingAdmissionPolicy.* "bad" is invalid/,
   },
+  { name: 'nothing to evaluate', text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }', says: 'so nothing would be evaluated' },
   { name: 'an unknown kind', text: 'apiVersion: v1\nkind: Pot\nmetadata: {}', says: 'unknown kind Pot in v1' },
 ])('rejects $name in a file', async ({ text, says }) => {
   await expect(audited({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);

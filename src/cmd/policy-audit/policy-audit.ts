@@ -94,6 +94,11 @@ export class PolicyAudit implements AsyncDisposable {
     const names = await new AuditedPolicies(server, cluster, resources).load(given, plugins);
     const wanted = options.policies.find((name) => !plugins.includes(name) && !names.includes(name));
     if (wanted !== undefined) throw new Error(`no policy or plugin is named ${JSON.stringify(wanted)}`);
+    if (hasFiles && names.length === 0 && plugins.every((plugin) => plugin === 'ValidatingAdmissionPolicy'))
+      throw new Error(`${options.files.join(', ')}: no policy, webhook or Namespace, so nothing would be evaluated`);
+    const isServed = (name: string): boolean => resources.some((one) => isNamed(one, name));
+    const unserved = options.resources.find((name) => !isServed(name));
+    if (unserved !== undefined) throw new Error(`the cluster has no resource that is named ${JSON.stringify(unserved)}`);
     const audit = new PolicyAudit(options, cluster, server, resources, hasFiles ? namespaces : undefined, stack.move());
     audit.notAudited.push(...notAudited);
     return audit;
@@ -183,7 +188,7 @@ export class PolicyAudit implements AsyncDisposable {
       (one) =>
         !reportGroups.has(one.group) &&
         (namespaces.length === 0 || one.namespaced) &&
-        (resources.length === 0 || resources.includes(one.resource) || resources.includes(nameOf(one))),
+        (resources.length === 0 || resources.some((name) => isNamed(one, name))),
     );
   }
 
@@ -194,6 +199,11 @@ export class PolicyAudit implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.resourcesToEnd.disposeAsync();
   }
+}
+
+/** True if the name is that of the resource, with or without its group. */
+function isNamed(resource: ClusterResource, name: string): boolean {
+  return name === resource.resource || name === nameOf(resource);
 }
 
 function nameOf({ group, resource }: ClusterResource): string {

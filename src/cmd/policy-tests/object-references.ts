@@ -65,7 +65,7 @@ export class ObjectReferences {
   async #objectsOf(file: string, path: Path): Promise<readonly KubeObject[] | undefined> {
     let reading = this.#files.get(file);
     if (!reading) {
-      reading = readObjects([file]).then((found) => found.map(({ object }) => object));
+      reading = readObjects([file], { mayBeEmpty: true }).then((found) => found.map(({ object }) => object));
       this.#files.set(file, reading);
     }
     try {

@@ -147,6 +147,7 @@ expect: { verdict: admitted }`),
       text: header.replace('PolicyTest', 'PolicyTests'),
       says: ['1: must be of kind PolicyTest, apiVersion kubenest.dev/v1alpha1'],
     },
+    { name: 'invalid YAML without an apiVersion', text: 'tests: [', says: [expect.stringMatching(/^1: Flow sequence/)] },
     { name: 'invalid YAML', text: `${header}tests: {`, says: [expect.stringMatching(/^3: Flow map/)] },
     {
       name: 'a patch operation without a value',

@@ -33,7 +33,7 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
       problems.push((error as Error).message);
       return [];
     });
-    for (const file of files) found.push(...(await readFileOfTests(file, problems)));
+    for (const file of files) found.push(...(await readFileOfTests(file, file === path, problems)));
   }
   if (problems.length === 0 && found.length === 0)
     problems.push(`${paths.join(', ')}: has no document of kind ${kind}, apiVersion ${apiVersion}`);
@@ -41,10 +41,11 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
   return found;
 }
 
-async function readFileOfTests(file: string, problems: string[]): Promise<PolicyTestFile[]> {
+/** Returns the tests of a file. `isNamed`: the user names the file itself, and not its folder. */
+async function readFileOfTests(file: string, isNamed: boolean, problems: string[]): Promise<PolicyTestFile[]> {
   const text = await readFile(file, 'utf8');
   // Folders also have files that are not plain YAML, such as templates.
-  if (!text.includes('kubenest.dev/')) return [];
+  if (!isNamed && !text.includes('kubenest.dev/')) return [];
   let documents: readonly SourceDocument[];
   try {
     documents = parseDocuments(text, file);

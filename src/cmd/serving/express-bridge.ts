@@ -12,7 +12,7 @@ import { Http1Exchange } from '#apiserver/serving/http1-exchange';
 
 type Route = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 interface ExpressLike {
-  (request: http.IncomingMessage, response: http.ServerResponse, next: () => void): void;
+  (request: http.IncomingMessage, response: http.ServerResponse, next: (error?: unknown) => void): void;
   readonly router: { readonly stack: readonly { readonly route?: unknown; match?(path: string): unknown }[] };
 }
 
@@ -32,8 +32,9 @@ export function bridgeExpress(server: GenericServer, adapter: Pick<HttpServer, '
     response.once('finish', () => {
       context.status = response.statusCode;
     });
-    express(request, response, () => {
-      response.writeHead(404);
+    // Express calls this if no handler answers, or after an error, perhaps of a handler that has answered already.
+    express(request, response, (error) => {
+      if (!response.headersSent) response.writeHead(error === undefined ? 404 : 500);
       response.end();
     });
   };

@@ -2,6 +2,7 @@ import { IsInt } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { Deployment, Namespace, Node, Pod } from '../../kubernetes/kinds.gen.ts';
+import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { Informers } from '#apiserver/registry/informers';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
@@ -141,6 +142,26 @@ admissionTable(
   { configuration: { most: 2 }, informers: fakeInformers({ nodes: ['a', 'b', 'c'].map(node) }) },
 );
 
+const noShells = policy(
+  'NoShells',
+  when(Pod)
+    .subresource('exec')
+    .connected()
+    .validate(({ command }, request) => {
+      if (command === 'sh') deny(request, 'no shells');
+    }),
+);
+admissionTable(noShells, [
+  {
+    name: 'denies a connection',
+    object: { apiVersion: 'v1', kind: 'PodExecOptions', command: 'sh' },
+    resource: { group: '', resource: 'pods' },
+    subresource: 'exec',
+    operation: 'CONNECT',
+    denied: /is forbidden: no shells/,
+  },
+]);
+
 describe('policy', () => {
   it('has the match of its rules, so that the server calls it for no other request', () => {
     expect(admissionPluginOptions(limited)).toEqual({
@@ -151,7 +172,20 @@ describe('policy', () => {
         { groups: [''], resources: ['pods'], operations: ['CREATE'] },
         { groups: [''], resources: ['pods'], subresources: ['eviction'], operations: ['CREATE'] },
       ],
+      matchByPhase: expect.objectContaining({ admit: [] }) as unknown,
     });
+  });
+
+  it('is called in a phase only for what the rules of the phase select', () => {
+    const mutates = when(Pod)
+      .created()
+      .mutate(() => {});
+    const validates = when(Pod)
+      .deleted()
+      .validate(() => {});
+    const plugin = new (policy('Both', mutates, validates))();
+    const { mutating, validating } = new AdmissionChain([plugin]).for('', 'pods', '', 'CREATE');
+    expect([mutating.steps.length, validating.steps.length]).toEqual([1, 0]);
   });
 
   it('gets the informers of the resources that it follows when it is created', () => {

@@ -43,11 +43,13 @@ export function policy<const Options extends string | PolicyOptions>(
     throw new Error(`policy ${own.name}: \`follows\` requires \`services: ['informers']\``);
   const type = policyClass(own.configuration !== undefined, services, follows);
   Object.defineProperty(type, 'name', { value: own.name });
+  const matchByPhase: Record<Rule['phase'], AdmissionMatch[]> = { admit: [], validate: [] };
   for (const phase of ['admit', 'validate'] as const) {
     const ofPhase = rules.filter((rule) => rule.phase === phase);
     if (ofPhase.length > 0) type.prototype[phase] = runnerOf(ofPhase as readonly Rule[]);
+    matchByPhase[phase].push(...ofPhase.flatMap(({ match }) => match));
   }
-  AdmissionPlugin({ ...own, match: rules.flatMap(({ match }): readonly AdmissionMatch[] => match) })(type);
+  AdmissionPlugin({ ...own, match: rules.flatMap(({ match }): readonly AdmissionMatch[] => match), matchByPhase })(type);
   return type;
 }
 

@@ -8,6 +8,7 @@ import type { AdmissionHandler, AdmissionPluginClass, Attributes } from '#apiser
 import type { Operation } from '#apiserver/request/admission-context';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
+import type { ConnectionOptions } from '#apiserver/registry/kind';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -19,7 +20,8 @@ import { runner } from './runner.ts';
 /** One request and its expected outcome: admitted unchanged, changed to `want`, `denied`, or `fails`. */
 export interface AdmissionRow {
   readonly name: string;
-  readonly object?: KubeObject;
+  /** The object; for CONNECT, the options of the connection. */
+  readonly object?: KubeObject | ConnectionOptions;
   readonly oldObject?: KubeObject;
   /** Default: UPDATE if there is an old object, else CREATE. */
   readonly operation?: Operation;
@@ -113,6 +115,8 @@ const plainForms: ObjectForms = {
 };
 
 function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[], annotations: Record<string, string>): Attributes {
+  // Options of a connection have no metadata.
+  const { namespace = '', name = '' } = (object as Partial<KubeObject>).metadata ?? {};
   const kind: GroupVersionKind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
   return {
     operation: row.operation ?? (row.oldObject ? 'UPDATE' : 'CREATE'),
@@ -123,8 +127,8 @@ function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[],
       resource: typeof row.resource === 'object' ? row.resource.resource : (row.resource ?? pluralOf(kind.kind)),
     },
     subresource: row.subresource ?? '',
-    namespace: object.metadata.namespace ?? '',
-    name: object.metadata.name ?? '',
+    namespace,
+    name,
     object,
     oldObject: row.oldObject,
     options: {},

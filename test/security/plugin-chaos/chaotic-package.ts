@@ -179,6 +179,9 @@ class Keys { authenticate({ headers }) { return act('authenticator', headers['x-
 AuthenticatorPlugin({ name: 'Keys' })(Keys);
 class Gate {
   authorize({ user, name }) { return user.name === 'jane' && name.startsWith('be-') ? act('authorizer', 'authorizer ' + name.slice(3)) : { decision: 'NoOpinion', reason: '' }; }
+  rulesFor({ name }) {
+    return name.startsWith('be-') ? act('rules', 'rules ' + name.slice(3)) : { resourceRules: [], nonResourceRules: [], incomplete: false, errors: [] };
+  }
 }
 AuthorizerPlugin({ name: 'Gate', failurePolicy: 'Deny' })(Gate);
 class Records {
@@ -211,18 +214,47 @@ const items = defineResource({
   columns: [{ name: 'Size', type: 'string', description: 'Size.', value: (item) => act('column', beOf(item), item) ?? 'large' }],
   strategy: { prepareForCreate: (item) => act('prepare', beOf(item), item), validate: (item) => act('strategy', beOf(item), item) ?? [] },
 });
+const parcels = defineResource({
+  kind: 'Parcel', resource: 'parcels', versions: [{ name: 'v1', schema }, { name: 'v2', schema }],
+  convert: (parcel) => beOf(parcel)?.startsWith('convert') ? act('convert', beOf(parcel), parcel) : parcel,
+});
+/** Calls \`success\` with what a way returns, or is wrong itself. */
+class Strategy {
+  authenticate(request) {
+    const [what, way] = request.get('x-pass').split(' ');
+    if (what === 'call') return ways[way]({});
+    if (what === 'later') return void setTimeout(() => this[way](Object.create(null)), 1);
+    this.success(ways[way]({}));
+    this.success({ name: 'root', groups: ['system:masters'] });
+  }
+}
+const Pass = passportAuthenticator({ name: 'Pass', header: 'x-pass', strategy: () => new Strategy() });
+class Wildlife {
+  read(way) { return ways[way]({}); }
+  write(way) { return ways[way]({}); }
+}
+for (const [method, route] of [['read', Get], ['write', Post]]) {
+  route(':way')(Wildlife.prototype, method, Object.getOwnPropertyDescriptor(Wildlife.prototype, method));
+  Param('way')(Wildlife.prototype, method, 0);
+}
+PagesController('wild')(Wildlife);
+class Inner {}
+Module({ controllers: [Wildlife] })(Inner);
+class Outer {}
+Module({ imports: [Inner] })(Outer);
 const orders = defineResource({ kind: 'Order', resource: 'orders', versions: [{ name: 'v1', schema }], create: (sent) => act('create', beOf(sent), sent) ?? sent });
 `;
 
 const imports = `
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, StatusError } from 'kubenest/sdk';
+import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, passportAuthenticator, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, StatusError } from 'kubenest/sdk';
+import { Controller as PagesController, Get, Module, pages, Param, Post } from 'kubenest/sdk/pages';
 `;
 
 /** Packages by name: `admission` has only an admission plugin, for a worker; the others are wrong while they are loaded. */
 const sources: Readonly<Record<string, string>> = {
   everything: `${imports}${ways}${admission}${others}
-export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders] }));`,
+export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders, parcels] }), Pass, pages({ name: 'Pages', module: Outer }));`,
   admission: `${imports}${ways}${admission}
 class Services {
   constructor(client, metrics, logger) {

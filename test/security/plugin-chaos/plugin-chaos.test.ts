@@ -221,6 +221,48 @@ describe('in the process of the server', () => {
     expect(await answer.json()).toMatchObject({ code: 403, message });
   });
 
+  it.each(anywhere)('an authorizer whose `rulesFor` %s', async (way) => {
+    const headers = { 'impersonate-user': `be-${way}` };
+    const answer = await cluster.fetch('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {
+      body: { spec: { namespace: 'default' } },
+      headers,
+    });
+    const evaluationError = expect.stringContaining('authorizer "Gate" of package @acme/everything') as unknown;
+    expect(await answer.json()).toMatchObject({ status: { incomplete: true, evaluationError } });
+  });
+
+  it.each([
+    ...anywhere.map((way) => `call ${way}`),
+    ...anywhere.filter((way) => way.startsWith('returns')).map((way) => `user ${way}`),
+    ...['error', 'fail', 'success'].map((action) => `later ${action}`),
+  ])('a passport strategy: %s', async (way) => {
+    const headers = { 'x-pass': way };
+    const before = await failures(cluster, 'everything');
+    const answer = await cluster.fetch('/apis/authentication.k8s.io/v1/selfsubjectreviews', { body: {}, as: null, headers });
+    expect(answer.status).toBe(401);
+    // The strategy has answered, so its time is not over.
+    if (way.startsWith('later')) expect(await failures(cluster, 'everything')).toBe(before);
+  });
+
+  /** Ways whose results a page may return. */
+  const answers = ['returns-text', 'returns-bigint', 'returns-function', 'returns-bare-object'];
+  it.each(
+    [...anywhere, ...stray].flatMap((way) => [
+      ['GET', way],
+      ['POST', way],
+    ]),
+  )('a page: %s of what %s', async (method, way) => {
+    const before = await failures(cluster, 'everything');
+    const answer = await cluster.fetch(`/wild/${way}`, { method, ...(method === 'POST' && { body: {} }) });
+    if (stray.includes(way) || answers.includes(way)) {
+      expect(answer.status).toBe(method === 'GET' ? 200 : 201);
+    } else {
+      const message = expect.stringContaining('pages "Pages" of package @acme/everything') as unknown;
+      expect(await answer.json()).toMatchObject({ kind: 'Status', code: way === 'hangs' ? 504 : 500, message });
+    }
+    if (!answers.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 3_000);
+  });
+
   it.each(anywhere)('an audit backend that %s', async (way) => {
     const before = await failures(cluster, 'everything');
     expect((await cluster.fetch(`${maps}/present?audit=${way}`)).status).toBe(200);
@@ -276,6 +318,38 @@ describe('in the process of the server', () => {
     const answer = await (await cluster.fetch(orders, { body: object('Order', `create ${way}`) })).json();
     expect(answer).toMatchObject({ code: way === 'hangs' ? 504 : 500, message: expect.stringContaining(failed) as unknown });
   });
+
+  const parcels = (version: string): string => `/apis/shop.example.com/${version}/namespaces/default/parcels`;
+
+  it.each([...anywhere, 'leaves-function', 'removes-metadata', 'changes-kind'])('a conversion that %s', async (way) => {
+    const before = await failures(cluster, 'everything');
+    expect((await cluster.fetch(parcels('v1'), { body: object('Parcel', `convert ${way}`) })).status).toBe(201);
+    const message = expect.stringContaining(`${failed} failed in \`convert\``) as unknown;
+    const other = {
+      ...object('Parcel', `convert ${way}`),
+      apiVersion: 'shop.example.com/v2',
+      metadata: { name: 'other', annotations: { be: `convert ${way}` } },
+    };
+    for (const answer of [await cluster.fetch(`${parcels('v2')}/wrong`), await cluster.fetch(parcels('v2'), { body: other })])
+      expect(await answer.json()).toMatchObject({ code: 500, message });
+    expect(await (await cluster.fetch(parcels('v1'))).json()).toMatchObject({ items: [{ kind: 'Parcel', metadata: { name: 'wrong' } }] });
+    expect((await cluster.fetch(`${parcels('v1')}/wrong`, { method: 'DELETE' })).status).toBe(200);
+    expect(await failures(cluster, 'everything')).toBeGreaterThan(before);
+  });
+
+  it('lists name a failed conversion, and succeed again when its object is gone', async () => {
+    const listed = async (): Promise<object> => (await (await cluster.fetch(parcels('v2'))).json()) as object;
+    const succeeds = (): Promise<void> =>
+      vi.waitFor(async () => expect(await listed()).toMatchObject({ kind: 'ParcelList', items: [] }), { timeout: 20_000, interval: 200 });
+    await succeeds();
+    expect((await cluster.fetch(parcels('v1'), { body: object('Parcel', 'convert throws') })).status).toBe(201);
+    expect(await listed()).toMatchObject({
+      kind: 'Status',
+      message: expect.stringContaining(`${failed} failed in \`convert\``) as unknown,
+    });
+    expect((await cluster.fetch(`${parcels('v1')}/wrong`, { method: 'DELETE' })).status).toBe(200);
+    await succeeds();
+  }, 60_000);
 
   it.each(['throws', 'overflows', 'returns-function', 'returns-cycle', 'changes-kind'])('a column that %s', async (way) => {
     expect((await cluster.fetch(items, { body: object('Item', `column ${way}`) })).status).toBe(201);

@@ -38,9 +38,15 @@ export async function loadIsolated(request: PluginRequest, folder: string, verif
 }
 
 /** Returns a plugin that runs in the thread. */
-function newProxy(worker: PluginWorker, { name, match, before, after, phases }: IsolatedPlugin): AdmissionHandler {
+function newProxy(worker: PluginWorker, { name, match, matchByPhase, before, after, phases }: IsolatedPlugin): AdmissionHandler {
   class IsolatedAdmission {}
-  const options: AdmissionPluginOptions = { name, match, ...(before && { before }), ...(after && { after }) };
+  const options: AdmissionPluginOptions = {
+    name,
+    match,
+    ...(matchByPhase && { matchByPhase }),
+    ...(before && { before }),
+    ...(after && { after }),
+  };
   describes('AdmissionPlugin', options)(IsolatedAdmission);
   const call = async (phase: PhaseName, request: Attributes): Promise<void> => {
     const outcome = await worker.call(name, phase, request);

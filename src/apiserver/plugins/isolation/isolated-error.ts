@@ -1,7 +1,8 @@
 import { StatusError } from '#apimachinery/api/errors';
 import { NotPlainError, plainCopySteps } from '#apimachinery/runtime/plain-data';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { errorOf, isDenial } from '../thrown.ts';
+import { errorOf } from '../error-of.ts';
+import { isDenial } from '../thrown.ts';
 import type { IsolatedError } from './messages.ts';
 
 /** Returns an error as plain data for another thread. */

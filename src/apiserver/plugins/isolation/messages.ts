@@ -25,6 +25,7 @@ export interface IsolatedPlugin {
   readonly name: string;
   readonly file: string | undefined;
   readonly match: readonly AdmissionMatch[];
+  readonly matchByPhase?: Readonly<Record<PhaseName, readonly AdmissionMatch[]>> | undefined;
   readonly before?: readonly string[] | undefined;
   readonly after?: readonly string[] | undefined;
   readonly phases: readonly PhaseName[];

@@ -102,11 +102,11 @@ async function load({ request, folder, verified }: WorkerTask): Promise<Isolated
     ]);
   const container = newWorkerContainer(port, calls, informers, shutdown.signal);
   return loaded.map(({ described, origin, make }) => {
-    const { name, match, before, after } = described.options as AdmissionPluginOptions;
+    const { name, match, matchByPhase, before, after } = described.options as AdmissionPluginOptions;
     const plugin = make(container) as AdmissionHandler;
     plugins.set(name, plugin);
     const phases = (['admit', 'validate'] as const).filter((phase) => typeof plugin[phase] === 'function');
-    return { name, file: origin?.file, match, before, after, phases };
+    return { name, file: origin?.file, match, matchByPhase, before, after, phases };
   });
 }
 

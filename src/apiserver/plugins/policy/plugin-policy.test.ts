@@ -100,6 +100,7 @@ it.each<[what: string, policy: unknown, problem: string]>([
   ['a wrong mode', { mode: 'dryrun' }, 'p.mode: mode must be one of the following values: enforce, warn, audit'],
   ['an unknown member', { modes: 'warn' }, 'p.modes is unknown'],
   ['an unknown member of the scope', { scope: { namespace: 'a' } }, 'p.scope.namespace is unknown'],
+  ['a list that selects nothing', { scope: { namespaces: [] } }, 'p.scope.namespaces: namespaces should not be empty'],
   ['a text instead of a list', { scope: { users: 'jane' } }, 'p.scope.users: users must be an array'],
   ['no reason', { exceptions: [{ names: ['a'] }] }, 'p.exceptions[0].reason: reason should not be empty'],
   ['no criterion', { exceptions: [{ reason: 'r' }] }, 'p.exceptions[0] must have at least one of namespaces, names'],

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Type } from 'class-transformer';
-import { IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, ValidateBy, ValidateNested } from 'class-validator';
+import { ArrayNotEmpty, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, ValidateBy, ValidateNested } from 'class-validator';
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
 
 /**
@@ -16,9 +16,13 @@ export type PolicyMode = 'enforce' | 'warn' | 'audit';
 
 export const policyModes: readonly PolicyMode[] = ['enforce', 'warn', 'audit'];
 
-/** Declares an optional, non-empty list of names, in which `*` stands for any text. */
-function Patterns(): PropertyDecorator {
+/**
+ * Declares an optional list of names, in which `*` stands for any text. A list that selects must not be empty: nothing would match, and a
+ * policy would be off silently.
+ */
+function Patterns({ mayBeEmpty = false } = {}): PropertyDecorator {
   return (target, property) => {
+    if (!mayBeEmpty) ArrayNotEmpty()(target, property as string);
     IsOptional()(target, property as string);
     IsArray()(target, property as string);
     IsString({ each: true })(target, property as string);
@@ -57,17 +61,17 @@ class Selection {
 
 /** `scope` of a policy. */
 export class ScopeConfiguration extends Selection {
-  @Patterns()
+  @Patterns({ mayBeEmpty: true })
   excludedNamespaces?: string[];
 
   @IsOptional()
   @IsObject()
   namespaceSelector?: LabelSelectorSource;
 
-  @Patterns()
+  @Patterns({ mayBeEmpty: true })
   excludedUsers?: string[];
 
-  @Patterns()
+  @Patterns({ mayBeEmpty: true })
   excludedGroups?: string[];
 }
 

@@ -126,6 +126,8 @@ export class PolicyControl {
     const { clock, failures } = this.services;
     if (exception.expires !== undefined && clock.wallTime() >= exception.expires) {
       this.#reportExpiry(exception);
+      if (request.trace && exception.selects(request))
+        this.#note(request, exception, 'expired', `since ${new Date(exception.expires).toISOString()}`);
       return false;
     }
     const budget = budgetOf(request);
@@ -133,11 +135,22 @@ export class PolicyControl {
     if (exception.hasExpression && budget.remaining === 0) return false;
     const covers = exception.covers(request, budget);
     if (!(covers instanceof Error)) return covers;
+    this.#note(request, exception, 'failed', covers.message);
     // Each is reported once: the author of an exception decides how often its expression fails.
     if (this.#reportedFailures.has(exception)) return false;
     this.#reportedFailures.add(exception);
     failures.record(this.plugin, 'exception', covers, { exception: exception.label ?? exception.reason });
     return false;
+  }
+
+  /** Adds to a trace why an exception does not apply. */
+  #note({ trace }: Attributes, { reason, label }: PolicyException, verdict: string, why: string): void {
+    trace?.note({
+      kind: 'exception',
+      name: this.plugin.name,
+      verdict,
+      reason: `${reason}${label === undefined ? '' : ` (${label})`}: ${why}`,
+    });
   }
 
   #reportExpiry(exception: PolicyException): void {

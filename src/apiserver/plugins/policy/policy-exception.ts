@@ -47,16 +47,21 @@ export class PolicyException {
     this.#expression = conditionsOf(expression === undefined ? [] : [expression]);
   }
 
+  /** True if all criteria but the expression match. */
+  selects(request: Attributes): boolean {
+    const { namespace, name, user } = request;
+    if (this.source && !reaches(this.source, request)) return false;
+    if (!(this.#namespaces?.(namespace) ?? true) || !(this.#names?.(name) ?? true) || !(this.#subjects?.(user) ?? true)) return false;
+    const object = (request.object as Attributes['object'] | undefined) ?? request.oldObject;
+    return this.#objectSelector.matches(object?.metadata.labels ?? {});
+  }
+
   /**
    * True if all criteria match. Returns an Error if the expression cannot be evaluated, or costs more than the rest of the budget; the
    * exception then does not apply.
    */
   covers(request: Attributes, budget: CostBudget): boolean | Error {
-    const { namespace, name, user } = request;
-    if (this.source && !reaches(this.source, request)) return false;
-    if (!(this.#namespaces?.(namespace) ?? true) || !(this.#names?.(name) ?? true) || !(this.#subjects?.(user) ?? true)) return false;
-    const object = (request.object as Attributes['object'] | undefined) ?? request.oldObject;
-    if (!this.#objectSelector.matches(object?.metadata.labels ?? {})) return false;
+    if (!this.selects(request)) return false;
     return this.#expression.match(
       {
         request,

@@ -1,4 +1,4 @@
-import { CompactedError } from '../errors.ts';
+import { CompactedError, UnconvertibleEventError } from '../errors.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent } from '../storage.ts';
 import { type Clock, systemClock } from '#apiserver/base/clock';
 
@@ -156,11 +156,12 @@ class WatchedEvents extends Feed {
   }
 
   /**
-   * Watches until the signal aborts. After a failure it resumes at its revision; if that was compacted, it resets the
-   * subscribers.
+   * Watches until the signal aborts. After a failure it resumes at its revision; if that was compacted, or the next event cannot be converted
+   * twice, it resets the subscribers.
    */
   async #run(signal: AbortSignal): Promise<void> {
     let from: Revision | undefined;
+    let unconvertible: Revision | undefined;
     while (!signal.aborted) {
       try {
         if (from === undefined) {
@@ -180,6 +181,11 @@ class WatchedEvents extends Feed {
         if (error instanceof CompactedError) {
           from = undefined;
           continue;
+        }
+        if (error instanceof UnconvertibleEventError) {
+          // The object may be deleted meanwhile, so that only its events cannot be converted.
+          if (error.revision === unconvertible) from = undefined;
+          unconvertible = error.revision;
         }
       }
       if (!signal.aborted) await this.#pause(signal);

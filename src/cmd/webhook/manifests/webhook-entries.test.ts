@@ -3,6 +3,8 @@ import { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 import type { AdmissionMatch, AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
+import { policy, when } from '#sdk/index';
+import { Pod } from '../../../kubernetes/kinds.gen.ts';
 import { webhookScheme } from '../webhook-scheme.ts';
 import { type PluginScope, type ServedPlugin, webhookEntries } from './webhook-entries.ts';
 
@@ -84,6 +86,19 @@ describe('rules', () => {
     const [entry] = webhookEntries('validate', [plugin('One', [match])], scheme, []);
     expect(entry?.rules).toHaveLength(rules.length);
     expect(entry?.rules).toEqual(expect.arrayContaining(rules));
+  });
+
+  it('select what the rules of a policy select in the phase of the webhook', () => {
+    const mutates = when(Pod)
+      .created()
+      .mutate(() => {});
+    const validates = when(Pod)
+      .deleted()
+      .validate(() => {});
+    const served: ServedPlugin = { contribution: contributionOf(policy('Both', mutates, validates)), phases: ['mutate', 'validate'] };
+    const operations = (phase: 'mutate' | 'validate'): unknown =>
+      webhookEntries(phase, [served], scheme, []).map(({ rules }) => rules.map((rule) => rule.operations));
+    expect([operations('mutate'), operations('validate')]).toEqual([[[['CREATE']]], [[['DELETE']]]]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { matchOf } from '#apiserver/admission/admission-plugin';
 import type { AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { Scheme } from '#apiserver/registry/scheme';
@@ -74,7 +75,7 @@ export function webhookEntries(
       name: `${nameOf(names, groups.indexOf(run))}.${phase}.kubenest.dev`,
       path: `/${phase}/${names.join('/')}`,
       rules: rulesOf(
-        run.flatMap((plugin) => optionsOf(plugin).match),
+        run.flatMap((plugin) => matchOf(optionsOf(plugin), phase === 'mutate' ? 'admit' : 'validate')),
         scheme,
         targets,
       ),

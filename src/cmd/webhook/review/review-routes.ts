@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { newMethodNotSupported, newNotFound, newServiceUnavailable, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { newMethodNotSupported, newNotFound, newServiceUnavailable, newUnsupportedMediaType, StatusError } from '#apimachinery/api/errors';
 import { paceOf } from '#apimachinery/runtime/pace';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
 import { readRequestBody } from '#apiserver/endpoints/handlers/request-body';
@@ -42,7 +42,7 @@ function reviewHandler(phase: ReviewPhase, { reviewer, plugins, assertReady }: R
     assertReview(context);
     const names = context.path.split('/').slice(2);
     const chain = plugins.chain(names.length > 0 ? names : undefined);
-    if (!chain) throw newNotFound({ group: '', resource: 'plugins' }, names.join('/'));
+    if (!chain) throw noPlugin(names.find((name) => !plugins.chain([name])) ?? names.join('/'));
     // API servers are anonymous here, so that addresses share the room for large bodies.
     const body = await readRequestBody(context, { maxBytes: maxReviewBytes, owner: context.exchange.peer.remoteAddress });
     const request = await readReview(body);
@@ -54,6 +54,13 @@ function reviewHandler(phase: ReviewPhase, { reviewer, plugins, assertReady }: R
     const verdict = await reviewer.review({ phase, request, chain, pace: paceOf(body.length) }, context);
     respondBytes(context, 200, mediaType, Buffer.from(answeredReview(request.uid, verdict)));
   };
+}
+
+/** Returns the error of a webhook configuration that was printed for other packages. */
+function noPlugin(name: string): StatusError {
+  const { status } = newNotFound({ group: '', resource: 'plugins' }, name);
+  const remedy = 'print the manifests for the configuration of this server, and apply them';
+  return new StatusError({ ...status, message: `${status.message} in this webhook server: ${remedy}` });
 }
 
 /** Throws MethodNotAllowed or UnsupportedMediaType. */
