@@ -459,6 +459,30 @@ describe('odd requests', () => {
     expect((await cluster.fetch(watch, { headers: { accept: 'application/yaml' } })).status).toBe(406);
   });
 
+  it.each([
+    ['-1', 0],
+    ['9223372037', 0],
+    ['1', 1],
+  ])('timeoutSeconds=%s of a watch is a Go duration, whose overflow is negative; events: %i', async (seconds, count) => {
+    const watch = `/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default&timeoutSeconds=${seconds}`;
+    const lines = (await (await cluster.fetch(watch)).text()).split('\n');
+    expect(lines).toHaveLength(count + 1);
+  });
+
+  it.each(['0', '9223372036'])('timeoutSeconds=%s of a watch is the default or long', async (seconds) => {
+    const response = await cluster.fetch(`/api/v1/namespaces?watch=1&resourceVersion=0&timeoutSeconds=${seconds}`);
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
+  });
+
+  it('header values are UTF-8', async () => {
+    const headers = { 'impersonate-user': Buffer.from('jürgen').toString('latin1') };
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const found = await answer('/apis/authentication.k8s.io/v1/selfsubjectreviews', { headers, body: review });
+    expect(found).toMatchObject({ status: { userInfo: { username: 'jürgen' } } });
+  });
+
   it('token requests of a CSIDriver without serviceAccountTokenInSecrets cause a warning', async () => {
     const body = {
       metadata: { name: 'odd.example.com' },

@@ -36,6 +36,15 @@ describe('expressions of a policy', () => {
     );
   });
 
+  it('of a mutating policy have variables in any case', async () => {
+    const { matchConstraints } = (policy({}) as { spec: { matchConstraints: object } }).spec;
+    const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'variables.x' } }];
+    const spec = { matchConstraints, failurePolicy: 'Fail', reinvocationPolicy: 'Never', mutations };
+    const body = { metadata: { name: 'x' }, spec };
+    const { message } = await call('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies?dryRun=All', { body });
+    expect(message).toContain("<input>:1:10: undefined field 'x'");
+  });
+
   it("have the policy's variables", async () => {
     const variables = [{ name: 'y', expression: '1' }];
     const { message } = await call(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });

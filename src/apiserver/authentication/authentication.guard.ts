@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { newUnauthorized } from '#apimachinery/api/errors';
 import { requestContextOf } from '#apiserver/request/execution-context';
+import { headerText } from '#apiserver/request/header-text';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { Credentials } from './authenticator.ts';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -62,7 +63,7 @@ class RequestCredentials implements Credentials {
   }
 
   headerValues(name: string): string[] {
-    return this.context.exchange.headerValues(name);
+    return this.context.exchange.headerValues(name).map(headerText);
   }
 
   warn(text: string): void {

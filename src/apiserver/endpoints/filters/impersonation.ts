@@ -4,6 +4,7 @@ import { authorizationAttributes } from '#apiserver/authorization/authorization.
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/request/request-context';
+import { headerText } from '#apiserver/request/header-text';
 import { ImpersonationModes } from '#apiserver/impersonation/impersonation-modes';
 
 const prefix = 'impersonate-';
@@ -39,14 +40,15 @@ export function withImpersonation(authorizer: Authorizer, isConstrained: boolean
 function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
   const names = impersonationHeaders(exchange.rawHeaders);
   if (!names) return undefined;
-  const [name = ''] = exchange.headerValues('impersonate-user');
-  const [uid = ''] = exchange.headerValues('impersonate-uid');
-  const groups = exchange.headerValues('impersonate-group');
+  const valuesOf = (header: string): string[] => exchange.headerValues(header).map(headerText);
+  const [name = ''] = valuesOf('impersonate-user');
+  const [uid = ''] = valuesOf('impersonate-uid');
+  const groups = valuesOf('impersonate-group');
   const extra = new Map<string, string[]>();
   for (const header of names) {
     if (!header.startsWith(extraPrefix)) continue;
     const key = unescapeKey(header.slice(extraPrefix.length));
-    extra.set(key, [...(extra.get(key) ?? []), ...exchange.headerValues(header)]);
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(header)]);
   }
   if (!name) {
     if (!uid && groups.length === 0 && extra.size === 0) return undefined;

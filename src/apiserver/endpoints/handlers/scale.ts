@@ -153,8 +153,9 @@ export class ScaleUpdateHandler {
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.searchParams, 'UpdateOptions');
     const mediaType = inputMediaType(context, endpoint);
-    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
-    applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+    const decoded = await decodeBody(body, mediaType, endpoint, context.deadline);
+    const { object } = decoded;
+    applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
     const request = newWriteRequest(context, endpoint, options, body.length);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);

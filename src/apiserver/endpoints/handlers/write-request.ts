@@ -5,6 +5,7 @@ import { type Pace, paceOf } from '#apimachinery/runtime/pace';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/request/admission-context';
+import { headerText } from '#apiserver/request/header-text';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/write';
 import type { WriteQuery } from './query-options.ts';
@@ -13,7 +14,7 @@ import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** Returns the store's view of a create, update or patch. An apply tracks managed fields itself. */
 export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: WriteQuery, bodyBytes: number): WriteRequest {
-  const manager = options.isApply ? undefined : managerOrUserAgent(options.fieldManager, context.header('user-agent') ?? '');
+  const manager = options.isApply ? undefined : managerOrUserAgent(options.fieldManager, headerText(context.header('user-agent') ?? ''));
   return newRequest(context, endpoint, { ...options, manager, bodyBytes });
 }
 
