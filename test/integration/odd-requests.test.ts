@@ -476,6 +476,22 @@ describe('odd requests', () => {
     await reader?.cancel();
   });
 
+  it('DELETE has preconditions in its query, but not beside a body; a collection of a revision is of that revision exactly', async () => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const one = `${path}/conditional`;
+    const found = await answer(path, { body: { metadata: { name: 'conditional', labels: { conditional: '' } } } });
+    const { uid, resourceVersion } = found['metadata'] as { uid: string; resourceVersion: string };
+    const remove = async (target: string, body?: object): Promise<number> =>
+      (await cluster.fetch(target, { method: 'DELETE', ...(body && { body }) })).status;
+    expect(await remove(`${one}?uid=x`)).toBe(409);
+    expect(await remove(`${one}?resourceVersion=1`)).toBe(409);
+    expect(await remove(`${path}?labelSelector=conditional&resourceVersion=0`)).toBe(409);
+    expect(await remove(`${one}?dryRun=All&uid=${uid}&resourceVersion=${resourceVersion}`)).toBe(200);
+    expect(await remove(`${one}?uid=x`, { dryRun: ['All'] })).toBe(200);
+    expect(await remove(`${path}?labelSelector=conditional&resourceVersion=${resourceVersion}`)).toBe(200);
+    expect((await cluster.fetch(one)).status).toBe(404);
+  });
+
   it('header values are UTF-8', async () => {
     const headers = { 'impersonate-user': Buffer.from('jürgen').toString('latin1') };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };

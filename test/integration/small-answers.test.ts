@@ -36,7 +36,7 @@ describe('expressions of a policy', () => {
     );
   });
 
-  it('of a mutating policy have variables in any case', async () => {
+  it('may name variables in a mutating policy without any', async () => {
     const { matchConstraints } = (policy({}) as { spec: { matchConstraints: object } }).spec;
     const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'variables.x' } }];
     const spec = { matchConstraints, failurePolicy: 'Fail', reinvocationPolicy: 'Never', mutations };
@@ -89,6 +89,8 @@ describe('the uid of a Scale', () => {
     const reply = await call(`${path}/d/scale`, { method: 'PUT', body: scale });
     expect(reply).toMatchObject({ code: 409, details: { kind: 'deployments' } });
     expect(reply.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
+    const dryRun = await call(`${path}/d/scale?dryRun=All`, { method: 'PUT', body: scale });
+    expect(dryRun.message).toContain('StorageError: invalid object, Code: 4, Key: /deployments/default/d, ');
   });
 });
 
