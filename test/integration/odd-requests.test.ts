@@ -492,6 +492,23 @@ describe('odd requests', () => {
     expect((await cluster.fetch(one)).status).toBe(404);
   });
 
+  it('a watch as a list of metadata ends at the first event; a bookmark has its revision in a table without objects, too', async () => {
+    const watch =
+      '/api/v1/namespaces?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&includeObject=None&fieldSelector=metadata.name=default';
+    const text = async (form: string): Promise<string> => (await cluster.fetch(watch, { headers: as(form) })).text();
+    expect(await text('PartialObjectMetadataList')).toBe('');
+    const rows = (await text('Table'))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { object: { rows: { object: object | null }[] } }).object.rows[0]?.object);
+    expect(rows).toEqual([null, expect.objectContaining({ kind: 'PartialObjectMetadata' })]);
+  });
+
+  it('an empty hash of an OpenAPI document is none', async () => {
+    const found = await cluster.fetch('/openapi/v3/version?hash=', { redirect: 'manual' });
+    expect(found.status).toBe(200);
+  });
+
   it('header values are UTF-8', async () => {
     const headers = { 'impersonate-user': Buffer.from('jürgen').toString('latin1') };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };

@@ -157,6 +157,8 @@ class WatchStream implements WatchSink {
   }
 
   send(event: WatchEvent): void {
+    // Upstream cannot convert an event's object to a list.
+    if (this.negotiated.convert?.kind === 'PartialObjectMetadataList') return this.end();
     const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
     if (event.type !== 'BOOKMARK') this.#isFirst = false;
     const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
@@ -227,13 +229,15 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
   }
   if (convert?.kind === 'Table') {
     const options = tableOptions(context);
+    // Clients need the revision of a bookmark in any case.
+    const ofBookmarks = options.includeObject === 'None' ? { ...options, includeObject: 'Metadata' as const } : options;
     const table =
       (withHeaders: boolean) =>
       (event: WatchEvent): Buffer => {
         if (event.type === 'ERROR') return errorFrame(event);
         if (event.type === 'BOOKMARK') {
           const bookmark = objectOf(endpoint, event, apiVersion);
-          return jsonFrame(event.type, encodeTable(endpoint, [bookmark], versionOf(bookmark), options, convert.version, withHeaders));
+          return jsonFrame(event.type, encodeTable(endpoint, [bookmark], versionOf(bookmark), ofBookmarks, convert.version, withHeaders));
         }
         const head = tableHead(convert.version, versionOf(event.object.object), columnsOf(endpoint), withHeaders);
         const row = encodeRow(endpoint, event.object, options, convert.version, Date.now());
