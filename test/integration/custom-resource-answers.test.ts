@@ -58,6 +58,15 @@ describe('a request for a custom resource', () => {
     expect([code, body['message']]).toEqual([500, 'content is not a list']);
   });
 
+  it.each([
+    ['of another version', { apiVersion: 'v1' }],
+    ['with a wrong value', { spec: { replicas: 'x' } }],
+  ])('for a Scale %s', async (_, wrong) => {
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' }, spec: { replicas: 2 }, ...wrong };
+    const { code, body } = await call(`${widgets.path()}/a/scale`, { method: 'PUT', body: scale });
+    expect([code, body['message']]).toEqual([400, 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"']);
+  });
+
   it('for its Scale as a table', async () => {
     const { body } = await call(`${widgets.path()}/a/scale`, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
     expect((body['columnDefinitions'] as Json[]).map(({ name }) => name as string)).toEqual(['Name', 'Desired', 'Available', 'Age']);

@@ -127,6 +127,40 @@ describe('versions without conversion', () => {
   });
 });
 
+describe('a document of another version', () => {
+  const group = 'other.example.com';
+  const unknown = (...fields: string[]): string => fields.map((field) => `299 - "unknown field \\"${field}\\""`).join(', ');
+
+  it('is pruned by the schema of that version before its version is refused; one of another group by none', async () => {
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema: { spec: { type: 'object', properties: { a: text } } } },
+      { name: 'v2', served: false, schema: { spec: { type: 'object', properties: { b: text } } } },
+    ]);
+    await client.call('POST', path('v1'), object(group, 'v1', 'x', { spec: { a: '1' } }));
+    const call = async (method: string, apiVersion: string, more: object = {}): Promise<[number, string | null, string]> => {
+      const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+      const body = { ...object(group, 'v1', 'x', { spec: { a: '1', b: '2' } }), apiVersion, ...more };
+      const response = await cluster.fetch(`${path('v1')}/x`, { method, headers, body });
+      return [response.status, response.headers.get('warning'), ((await response.json()) as { message: string }).message];
+    };
+    const wants = `does not match the expected API version (${group}/v1)`;
+    const invalid = `W.${group} "x" is invalid: apiVersion: Invalid value: "${group}/v9": must be ${group}/v1`;
+    for (const [apiVersion, warning] of [
+      [`${group}/v2`, unknown('spec.a')],
+      [`${group}/v9`, unknown('spec')],
+      ['other/v1', null],
+    ] as const)
+      expect(await call('PUT', apiVersion)).toEqual([400, warning, `the API version in the data (${apiVersion}) ${wants}`]);
+    expect(await call('PATCH', `${group}/v9`)).toEqual([422, unknown('spec'), invalid]);
+    expect(await call('PATCH', `${group}/`)).toEqual([
+      500,
+      unknown('spec'),
+      "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
+    ]);
+    expect((await call('PUT', `${group}/v9`, { kind: 'X' }))[1]).toBeNull();
+  });
+});
+
 describe('a new object', () => {
   const group = 'new.example.com';
 

@@ -410,3 +410,80 @@ it('another uid in a token request only causes a warning', async () => {
     /the UID in the token request \(x\) does not match .* but TokenRequestServiceAccountUIDValidation is not enabled/,
   );
 });
+
+/** Objects with an ambiguous address in each field that may have one without the gate, by path; the second is the body of a status patch. */
+const ambiguous: readonly (readonly [path: string, body: object, status?: object])[] = [
+  [`${inDefault}/endpoints`, { subsets: [{ addresses: [{ ip: '010.0.0.1' }] }] }],
+  [
+    `${inDefault}/services`,
+    {
+      spec: {
+        type: 'LoadBalancer',
+        clusterIP: '10.0.0.010',
+        externalIPs: ['::ffff:1.2.3.4'],
+        loadBalancerSourceRanges: ['10.0.0.1/8'],
+        ports: [{ port: 80 }],
+      },
+    },
+    { status: { loadBalancer: { ingress: [{ ip: '010.0.0.1' }] } } },
+  ],
+  [
+    `${inDefault}/pods`,
+    { spec: { containers, dnsConfig: { nameservers: ['010.0.0.1'] }, hostAliases: [{ ip: '::ffff:1.2.3.4', hostnames: ['a'] }] } },
+    { status: { podIPs: [{ ip: '010.0.0.1' }], hostIP: '010.0.0.1', hostIPs: [{ ip: '010.0.0.1' }] } },
+  ],
+  ['/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', { addressType: 'IPv4', endpoints: [{ addresses: ['010.0.0.1'] }] }],
+  [
+    '/apis/networking.k8s.io/v1/namespaces/default/ingresses',
+    { spec: { defaultBackend: { service: { name: 'a', port: { number: 1 } } } } },
+    { status: { loadBalancer: { ingress: [{ ip: '::ffff:1.2.3.4' }] } } },
+  ],
+  [
+    '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+    { spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/08', except: ['10.0.0.1/16'] } }] }] } },
+  ],
+  ['/api/v1/nodes', { spec: { podCIDR: '10.0.0.1/8', podCIDRs: ['10.0.0.1/8'] } }],
+];
+
+describe.each([true, false])('addresses, documents and service CIDRs: gates %s', (isOn) => {
+  const gates = ['StrictIPCIDRValidation', 'OpenAPIEnums', 'ServiceCIDRStatusFieldWiping', 'RemoteRequestHeaderUID'];
+  it('ambiguous addresses, values of fields, a status by the main resource', async () => {
+    await using cluster = await startTestCluster({ flags: [`--feature-gates=${gates.map((gate) => `${gate}=${isOn}`).join()}`] });
+    const ask = async (path: string, init?: object): Promise<[number, unknown]> => {
+      const response = await cluster.fetch(path, init);
+      return [response.status, await response.json()];
+    };
+    for (const [path, body, status] of ambiguous) {
+      const [created] = await ask(`${path}?dryRun=All`, { body: { metadata: { name: 'a' }, ...body } });
+      expect([path, created]).toEqual([path, isOn && !path.endsWith('ingresses') ? 422 : 201]);
+      if (!status) continue;
+      const harmless = path.endsWith('services')
+        ? { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }
+        : path.endsWith('pods')
+          ? { spec: { containers } }
+          : body;
+      expect((await ask(path, { body: { metadata: { name: 'a' }, ...harmless } }))[0]).toBe(201);
+      const [patched] = await ask(`${path}/a/status`, { method: 'PATCH', headers: merge, body: status });
+      expect([path, patched]).toEqual([path, isOn ? 422 : 200]);
+    }
+    const [, document] = await ask('/openapi/v3/api/v1');
+    const protocol = (document as { components: { schemas: Record<string, { properties: Record<string, object> }> } }).components.schemas[
+      'io.k8s.api.core.v1.ContainerPort'
+    ]?.properties['protocol'];
+    expect(protocol).toEqual({
+      description: expect.stringMatching(isOn ? /Possible enum values/ : /Defaults to "TCP".$/) as string,
+      type: 'string',
+      default: 'TCP',
+      ...(isOn && { enum: ['SCTP', 'TCP', 'UDP'] }),
+    });
+    const conditions = [{ type: 'A', status: 'True', reason: 'R', message: '', lastTransitionTime: '2024-01-01T00:00:00Z' }];
+    const cidrs = '/apis/networking.k8s.io/v1/servicecidrs';
+    const range = { metadata: { name: 'a' }, spec: { cidrs: ['172.30.0.0/24'] }, status: { conditions } };
+    const [, made] = await ask(cidrs, { body: range });
+    expect(made).toMatchObject({ status: isOn ? {} : { conditions } });
+    const fields = (made as { metadata: { managedFields: { fieldsV1: object }[] } }).metadata.managedFields.map(({ fieldsV1 }) => fieldsV1);
+    expect(fields.some((owned) => 'f:status' in owned)).toBe(!isOn);
+    const [, information] = await ask('/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication');
+    expect('requestheader-uid-headers' in (information as { data: object }).data).toBe(isOn);
+  });
+});

@@ -459,6 +459,63 @@ describe('odd requests', () => {
     expect((await cluster.fetch(watch, { headers: { accept: 'application/yaml' } })).status).toBe(406);
   });
 
+  it.each([
+    ['-1', 0],
+    ['9223372037', 0],
+    ['1', 1],
+  ])('timeoutSeconds=%s of a watch is a Go duration, whose overflow is negative; events: %i', async (seconds, count) => {
+    const watch = `/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default&timeoutSeconds=${seconds}`;
+    const lines = (await (await cluster.fetch(watch)).text()).split('\n');
+    expect(lines).toHaveLength(count + 1);
+  });
+
+  it.each(['0', '9223372036'])('timeoutSeconds=%s of a watch is the default or long', async (seconds) => {
+    const response = await cluster.fetch(`/api/v1/namespaces?watch=1&resourceVersion=0&timeoutSeconds=${seconds}`);
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
+  });
+
+  it('DELETE has preconditions in its query, but not beside a body; a collection of a revision is of that revision exactly', async () => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const one = `${path}/conditional`;
+    const found = await answer(path, { body: { metadata: { name: 'conditional', labels: { conditional: '' } } } });
+    const { uid, resourceVersion } = found['metadata'] as { uid: string; resourceVersion: string };
+    const remove = async (target: string, body?: object): Promise<number> =>
+      (await cluster.fetch(target, { method: 'DELETE', ...(body && { body }) })).status;
+    expect(await remove(`${one}?uid=x`)).toBe(409);
+    expect(await remove(`${one}?resourceVersion=1`)).toBe(409);
+    expect(await remove(`${path}?labelSelector=conditional&resourceVersion=0`)).toBe(409);
+    expect(await remove(`${one}?dryRun=All&uid=${uid}&resourceVersion=${resourceVersion}`)).toBe(200);
+    expect(await remove(`${one}?uid=x`, { dryRun: ['All'] })).toBe(200);
+    expect(await remove(`${path}?labelSelector=conditional&resourceVersion=${resourceVersion}`)).toBe(200);
+    expect((await cluster.fetch(one)).status).toBe(404);
+  });
+
+  it('a watch as a list of metadata ends at the first event; a bookmark has its revision in a table without objects, too', async () => {
+    const watch =
+      '/api/v1/namespaces?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&includeObject=None&fieldSelector=metadata.name=default';
+    const text = async (form: string): Promise<string> => (await cluster.fetch(watch, { headers: as(form) })).text();
+    expect(await text('PartialObjectMetadataList')).toBe('');
+    const rows = (await text('Table'))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { object: { rows: { object: object | null }[] } }).object.rows[0]?.object);
+    expect(rows).toEqual([null, expect.objectContaining({ kind: 'PartialObjectMetadata' })]);
+  });
+
+  it('an empty hash of an OpenAPI document is none', async () => {
+    const found = await cluster.fetch('/openapi/v3/version?hash=');
+    expect(found.status).toBe(200);
+  });
+
+  it('header values are UTF-8', async () => {
+    const headers = { 'impersonate-user': Buffer.from('jürgen').toString('latin1') };
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const found = await answer('/apis/authentication.k8s.io/v1/selfsubjectreviews', { headers, body: review });
+    expect(found).toMatchObject({ status: { userInfo: { username: 'jürgen' } } });
+  });
+
   it('token requests of a CSIDriver without serviceAccountTokenInSecrets cause a warning', async () => {
     const body = {
       metadata: { name: 'odd.example.com' },

@@ -36,6 +36,15 @@ describe('expressions of a policy', () => {
     );
   });
 
+  it('may name variables in a mutating policy without any', async () => {
+    const { matchConstraints } = (policy({}) as { spec: { matchConstraints: object } }).spec;
+    const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'variables.x' } }];
+    const spec = { matchConstraints, failurePolicy: 'Fail', reinvocationPolicy: 'Never', mutations };
+    const body = { metadata: { name: 'x' }, spec };
+    const { message } = await call('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies?dryRun=All', { body });
+    expect(message).toContain("<input>:1:10: undefined field 'x'");
+  });
+
   it("have the policy's variables", async () => {
     const variables = [{ name: 'y', expression: '1' }];
     const { message } = await call(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });
@@ -80,6 +89,8 @@ describe('the uid of a Scale', () => {
     const reply = await call(`${path}/d/scale`, { method: 'PUT', body: scale });
     expect(reply).toMatchObject({ code: 409, details: { kind: 'deployments' } });
     expect(reply.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
+    const dryRun = await call(`${path}/d/scale?dryRun=All`, { method: 'PUT', body: scale });
+    expect(dryRun.message).toContain('StorageError: invalid object, Code: 4, Key: /deployments/default/d, ');
   });
 });
 

@@ -1,4 +1,4 @@
-import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
+import { type GroupVersionKind, groupVersionString, type KubeObject, parseGroupVersion, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { DecodeError, parseEncoded } from '#apimachinery/runtime/json/json';
@@ -23,13 +23,14 @@ export class CustomVersion {
 
   /**
    * `preserveUnknownFields` is true for definitions that predate structural schemas. `isConverted` is true if a webhook converts between
-   * the versions, so that changing apiVersion alone is not a conversion.
+   * the versions, so that changing apiVersion alone is not a conversion. `versions` are all of the definition, by name.
    */
   constructor(
     readonly kind: GroupVersionKind,
     readonly props: JsonSchemaProps | undefined,
     readonly preserveUnknownFields: boolean,
     readonly isConverted = false,
+    private readonly versions: ReadonlyMap<string, CustomVersion> = new Map(),
   ) {
     this.groupVersion = groupVersionString(kind);
   }
@@ -56,14 +57,15 @@ export class CustomVersion {
   }
 
   /**
-   * Decodes a client's document: metadata is typed, and unknown fields are dropped. It reuses the input and does not default. Throws
-   * DecodeError. Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
+   * Decodes a client's document: metadata is typed, and unknown fields are dropped. It reuses the input and does not default. A document
+   * of another version of the kind is pruned by the schema of that version, one of another kind or group by none. Throws DecodeError.
+   * Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
    */
   *decode(document: Record<string, unknown>): Steps<{ object: KubeObject; unknownFields: readonly string[] }> {
     if (!isJsonObject(document)) throw new DecodeError('json: cannot unmarshal this value into Go value of type map[string]interface {}');
     const unknownFields: string[] = [];
     try {
-      yield* this.#coerce(document, { dropInvalid: false, unknownFields });
+      yield* this.#coerce(document, { dropInvalid: false, unknownFields }, this.#structuralOf(document));
     } catch (error) {
       if (error instanceof EmbeddedResourceError) throw new DecodeError(error.message, { cause: error });
       throw error;
@@ -100,19 +102,28 @@ export class CustomVersion {
     return encodeLine(this.type, object);
   }
 
-  *#coerce(document: Record<string, unknown>, coercion: Coercion): Steps<void> {
+  /** Returns the schema for a document by its type; null if its kind is another. */
+  #structuralOf({ apiVersion, kind }: Record<string, unknown>): Structural | null {
+    if (apiVersion === this.groupVersion && kind === this.kind.kind) return this.structural;
+    if (apiVersion === null) throw new DecodeError('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+    const { group, version } = parseGroupVersion(typeof apiVersion === 'string' ? apiVersion : '');
+    if (group !== this.kind.group || kind !== this.kind.kind) return null;
+    return this.versions.get(version)?.structural ?? emptyStructural;
+  }
+
+  *#coerce(document: Record<string, unknown>, coercion: Coercion, structural: Structural | null = this.structural): Steps<void> {
     const metadata: ObjectMeta | undefined =
       document['metadata'] === undefined ? undefined : yield* coerceObjectMetaSteps(document['metadata'], 'metadata', coercion);
     const unknown = coercion.unknownFields;
-    if (!this.preserveUnknownFields) {
-      const pruned = yield* prune(document, this.structural, true);
+    if (structural && !this.preserveUnknownFields) {
+      const pruned = yield* prune(document, structural, true);
       yield;
       for (const path of unknown ? pruned : []) unknown?.push(path);
-      yield* pruneNonNullableNullsWithoutDefaults(document, this.structural);
+      yield* pruneNonNullableNullsWithoutDefaults(document, structural);
       yield;
     }
     const embedded: string[] = [];
-    coerceEmbeddedResources(document, this.structural, { ...coercion, unknownFields: unknown && embedded });
+    if (structural) coerceEmbeddedResources(document, structural, { ...coercion, unknownFields: unknown && embedded });
     for (const path of embedded.sort()) unknown?.push(path);
     // An empty list requests a reset only in typed metadata. Upstream's unstructured metadata omits it.
     if (metadata?.managedFields?.length === 0) delete metadata.managedFields;

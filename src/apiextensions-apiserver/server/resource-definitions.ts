@@ -39,6 +39,7 @@ export function customDefinitions(crd: CustomResourceDefinition, rulesOf: RulesO
   const { spec = {}, status = {} } = crd;
   const { group = '', versions = [] } = spec;
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = status.acceptedNames ?? {};
+  const byName = new Map<string, CustomVersion>();
   return versions.map((one) => {
     const { name = '', served = false } = one;
     const schema = one.schema?.openAPIV3Schema as JsonSchemaProps | undefined;
@@ -47,7 +48,9 @@ export function customDefinitions(crd: CustomResourceDefinition, rulesOf: RulesO
       schema,
       spec.preserveUnknownFields ?? false,
       spec.conversion?.strategy === 'Webhook',
+      byName,
     );
+    byName.set(name, version);
     const rules = once(() => rulesOf(version));
     const definition = defineResource({
       group,

@@ -261,7 +261,8 @@ class DefaultFieldManager implements FieldManager {
     const { groupVersion, kind } = this.options;
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
       const version = textOf(applied.apiVersion);
-      throw newBadRequest(`invalid object type: ${formatKind(isGroupVersion(version) ? version : '', textOf(applied.kind))}`);
+      const named = isGroupVersion(version) ? formatKind(version, textOf(applied.kind)) : formatKind('', '');
+      throw newBadRequest(`invalid object type: ${named}`);
     }
     if (yield* hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }

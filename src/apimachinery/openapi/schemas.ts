@@ -7,6 +7,8 @@ export interface JsonSchema {
 }
 
 const prefix = '#/components/schemas/';
+/** Header of the values in the description of a field. */
+const enumHeader = 'Possible enum values:';
 
 /** Returns the reference to a component by its name. */
 export function componentReference(name: string): JsonSchema {
@@ -23,14 +25,16 @@ export class OpenApiSchemas {
   readonly #types = new Map<string, string>();
 
   readonly #groupVersion: string | undefined;
+  readonly #hasEnums: boolean;
 
   /**
    * `groupVersion` is that of the document (`apps/v1`): kinds of many groups, such as DeleteOptions, list only the core group and this one.
-   * Without it, they list all.
+   * Without it, they list all. Without `hasEnums`, fields do not list their values. Upstream: apiserver/pkg/util/openapi/enablement.go.
    */
-  constructor(tables: TableFolder, groupVersion?: string) {
+  constructor(tables: TableFolder, groupVersion?: string, hasEnums = true) {
     this.#tables = tables;
     this.#groupVersion = groupVersion;
+    this.#hasEnums = hasEnums;
   }
 
   /** Returns the component name of a type. Throws for a type whose table has no Go package. */
@@ -82,7 +86,8 @@ export class OpenApiSchemas {
 
   #property(file: string, field: FieldTable, description: string | undefined, references: Set<string>): JsonSchema {
     const schema: JsonSchema = {};
-    if (description) schema.description = description;
+    const text = this.#hasEnums ? description : description?.split(enumHeader)[0]?.trim();
+    if (text) schema.description = text;
     if (field.ref) {
       const type = field.ref.includes('.') ? field.ref : `${file}.${field.ref}`;
       references.add(type);
@@ -105,7 +110,7 @@ export class OpenApiSchemas {
       if (field.type !== undefined && field.type !== 'any') schema.type = field.type;
       if (field.format) schema.format = field.format;
       if (field.default !== undefined) schema.default = field.default;
-      if (field.enum) schema.enum = [...field.enum].sort();
+      if (field.enum && this.#hasEnums) schema.enum = [...field.enum].sort();
     }
     addExtensions(schema, field);
     return schema;

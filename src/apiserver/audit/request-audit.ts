@@ -226,7 +226,7 @@ export class RequestAudit implements AuditContext {
     const impersonated = impersonator ? context.user : undefined;
     const described = this.#described;
     if (described && Boolean(described.members.impersonatedUser) === Boolean(impersonated)) return described;
-    const agent = context.header('user-agent');
+    const agent = headerText(context.header('user-agent') ?? '');
     this.#described = new AuditedRequest({
       requestURI: context.exchange.url,
       verb: context.info.verb,
@@ -234,7 +234,7 @@ export class RequestAudit implements AuditContext {
       impersonatedUser: impersonated && userOf(impersonated),
       authenticationMetadata: impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
       sourceIPs: sourceIPsOf(context),
-      userAgent: agent && headerText(agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
+      userAgent: agent === '' ? undefined : agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent,
       objectRef: this.#objectRef,
     });
     return this.#described;

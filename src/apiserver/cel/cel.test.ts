@@ -88,6 +88,14 @@ describe('compile errors', () => {
     ["1 + 'a'", "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^"],
     ['bogus.x', "ERROR: <input>:1:1: undeclared reference to 'bogus' (in container '')\n | bogus.x\n | ^"],
     ['duration("x")', 'ERROR: <input>:1:10: invalid duration argument\n | duration("x")\n | .........^'],
+    [
+      'Object{"a": 1}',
+      "ERROR: <input>:1:8: Syntax error: mismatched input '\"a\"' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}\n | Object{\"a\": 1}\n | .......^",
+    ],
+    ['Object{a: 1,', "ERROR: <input>:1:13: Syntax error: missing '}' at '<EOF>'\n | Object{a: 1,\n | ............^"],
+    ['Object{,,}', "ERROR: <input>:1:9: Syntax error: extraneous input ',' expecting '}'\n | Object{,,}\n | ........^"],
+    ['[1,', "ERROR: <input>:1:4: Syntax error: missing ']' at '<EOF>'\n | [1,\n | ...^"],
+    ['{,', "ERROR: <input>:1:3: Syntax error: missing '}' at '<EOF>'\n | {,\n | ..^"],
     ['"é" + 1', "ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | \"é\" + 1\n | .\uff0e..^"],
   ];
   test.each(table)('%s', (expression, expected) => {

@@ -197,7 +197,7 @@ export class Installer {
           convertTo(source.inVersion(definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
         typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
         unfit: custom && (custom.isConverted ? 'skip' : 'fail'),
-        resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
+        resetFields: this.#resetFields(own),
       }),
       admission: {
         kind: { group, version, kind: kind.kind },
@@ -219,6 +219,11 @@ export class Installer {
       watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
       watchLists: new Map(),
     };
+  }
+
+  #resetFields({ resetFields, resetFieldsGate }: Strategy): FieldSet | undefined {
+    if (!resetFields || (resetFieldsGate !== undefined && !this.#isEnabled(resetFieldsGate))) return undefined;
+    return FieldSet.of(...resetFields.map((path) => path.map(fieldElement)));
   }
 
   #builtInRestrictions(definition: ResourceDefinition, subresource: string): EndpointRestrictions {

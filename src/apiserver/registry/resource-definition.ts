@@ -105,6 +105,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generation?: 'spec' | 'exactSpec' | 'none';
   /** Fields that this endpoint ignores in requests (`['status']`); managed fields never own them here. */
   readonly resetFields?: readonly (readonly string[])[];
+  /** Feature gate without which `resetFields` has no effect. */
+  readonly resetFieldsGate?: string;
 }
 
 /** Conversion of a resource's objects to the storage version and back. */

@@ -52,6 +52,11 @@ interface Update {
   readonly addEvent?: AddEvent;
 }
 
+/** Returns upstream's text of a failed precondition. In a dry run it has the key without the storage prefix. */
+export function invalidObjectText(key: string, detail: string, dryRun: boolean): string {
+  return `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+}
+
 /**
  * Reads and writes the objects of a resource: metadata rules, strategy, admission, validation, compare-and-swap, finalizers.
  * Objects are in the storage version. Upstream: apiserver/pkg/registry/generic/registry/store.go.
@@ -365,14 +370,10 @@ export class Store {
     }
   }
 
-  /** Returns the conflict of uids. In a dry run upstream's message has the key without the storage prefix. */
+  /** Returns the conflict of uids. */
   #uidConflict({ dryRun }: WriteRequest, key: string, name: string, expected: string, actual: string): Error {
     const detail = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
-    return newConflict(
-      this.groupResource,
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
-    );
+    return newConflict(this.groupResource, name, invalidObjectText(key, detail, dryRun));
   }
 
   delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {

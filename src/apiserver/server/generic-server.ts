@@ -58,6 +58,8 @@ export interface GenericServerOptions {
   readonly shutdown: GracefulShutdownOptions;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
+  /** Feature gate UnauthenticatedHTTP2DOSMitigation. */
+  readonly limitsUnauthenticatedHttp2: boolean;
   /** Feature gate ConstrainedImpersonation. */
   readonly constrainsImpersonation: boolean;
   /** Feature gate APIResponseCompression. */

@@ -66,6 +66,8 @@ export interface HandlerChainOptions {
   /** Barrier of writes; undefined: writes do not wait for StorageVersions. */
   readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly sendRetryAfter: boolean;
+  /** Feature gate UnauthenticatedHTTP2DOSMitigation. */
+  readonly limitsUnauthenticatedHttp2: boolean;
   /** Feature gate ConstrainedImpersonation. */
   readonly constrainsImpersonation: boolean;
   readonly hstsDirectives: readonly string[];
@@ -108,7 +110,13 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
     {
       name: 'Authentication',
-      filter: withAuthentication(options.authentication, log.authenticationFailed, options.auditing, options.access),
+      filter: withAuthentication(
+        options.authentication,
+        log.authenticationFailed,
+        options.auditing,
+        options.access,
+        options.limitsUnauthenticatedHttp2,
+      ),
     },
     { name: 'Tracing', filter: withTracing(log.slow, options.tracer) },
     { name: 'Audit', filter: withAudit(options.auditing) },

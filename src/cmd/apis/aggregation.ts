@@ -1,7 +1,9 @@
 import type { Registry } from 'prom-client';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { Handler } from '#apiserver/request/request-context';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import { remoteUidGate } from '#kubernetes/controlplane/control-plane-options';
 import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
 import type { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
@@ -15,6 +17,7 @@ import type { AggregationConfig } from '#cmd/server-config';
 export interface AggregationParts {
   readonly client: LoopbackClient;
   readonly services: ServiceResolver;
+  readonly features: FeatureGates;
   readonly config: AggregationConfig;
   readonly registry: Registry;
   readonly queues: WorkQueueMetrics;
@@ -63,10 +66,11 @@ export class Aggregation implements ServerPart, Disposable {
   }
 
   #newAggregator(proxied: Map<string, Handler>, { discovery, openApi }: Published): ApiAggregator {
-    const { client, services, config, log } = this.parts;
+    const { client, services, features, config, log } = this.parts;
     return new ApiAggregator({
       client,
       services,
+      sendsUid: features.enabled(remoteUidGate),
       proxied,
       metrics: this.#metrics,
       queues: this.parts.queues,

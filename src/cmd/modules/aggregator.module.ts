@@ -27,12 +27,13 @@ export class AggregatorModule {
           useFactory: (
             client: LoopbackClient,
             services: ServiceResolver,
+            features: FeatureGates,
             registry: LimitedRegistry,
             queues: WorkQueueMetrics,
             log: Log,
             lifetime: Lifetime,
-          ) => lifetime.use(new Aggregation({ client, services, config, registry, queues, log })),
-          inject: [LoopbackClient, ServiceResolver, LimitedRegistry, WorkQueueMetrics, Log, Lifetime],
+          ) => lifetime.use(new Aggregation({ client, services, features, config, registry, queues, log })),
+          inject: [LoopbackClient, ServiceResolver, FeatureGates, LimitedRegistry, WorkQueueMetrics, Log, Lifetime],
         },
         {
           provide: PeerServers,

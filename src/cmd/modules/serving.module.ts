@@ -173,6 +173,7 @@ function newServer(
     hstsDirectives: requests.hstsDirectives,
     goawayChance: requests.goawayChance,
     compressesResponses: features.enabled('APIResponseCompression'),
+    limitsUnauthenticatedHttp2: features.enabled('UnauthenticatedHTTP2DOSMitigation'),
     constrainsImpersonation: features.enabled('ConstrainedImpersonation'),
     requestTimeoutMs: requests.timeoutMs,
     livezGraceMs,

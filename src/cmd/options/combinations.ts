@@ -1,3 +1,4 @@
+import { remoteUidGate } from '#kubernetes/controlplane/control-plane-options';
 import { unknownDisabled } from './admission-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -36,6 +37,8 @@ export function combinationProblems(options: ServerOptions): string[] {
       problems.push('oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set');
   }
   if (options.plugins.packages.length === 0) problems.push(...unknownDisabled(options.admission, []));
+  if (authentication.requestheaderUidHeaders.length > 0 && !options.features.gates().enabled(remoteUidGate))
+    problems.push(`--requestheader-uid-headers requires the "${remoteUidGate}" feature to be enabled`);
   problems.push(...peerProblems(options));
   if (requests.enablePriorityAndFairness) problems.push(...flowControlProblems(apis.runtimeConfig), ...seatProblems(options));
   return problems;

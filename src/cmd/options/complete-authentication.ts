@@ -6,7 +6,7 @@ import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { frontProxyName } from '#cmd/certificates/own-certificates';
 import { parseAuthenticationConfiguration, type AuthenticationConfiguration } from '#cmd/config/authentication-configuration';
 import type { AuthenticationConfig, OidcConfig, ServiceAccountTokensConfig, TokenWebhookConfig } from '#cmd/server-config';
-import type { RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
+import { type RequestHeaderInfo, remoteUidGate } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { parsePasswordFile } from '#plugins/authentication/basic-auth';
 import { parseBundle } from '#plugins/authentication/client-authorities';
@@ -57,7 +57,7 @@ export async function authenticationOf(
     requestHeader:
       (await collect('requestheader-client-ca-file', requestHeaderOf(authentication))) ??
       lookedUp?.requestHeader ??
-      ownRequestHeader(frontProxyCa),
+      ownRequestHeader(frontProxyCa, options.features.gates().enabled(remoteUidGate)),
     serviceAccounts: await collect('service-account-key-file', serviceAccountTokensOf(options, issuer)),
     bootstrapTokens: authentication.enableBootstrapTokenAuth,
     oidc: structured?.jwt ?? (await collect('oidc-ca-file', issuersOf(oidc))),
@@ -158,12 +158,12 @@ async function requestHeaderOf(options: AuthenticationOptions): Promise<RequestH
 }
 
 /** Upstream's standard headers, with the name that kubeadm gives the server's front proxy. */
-function ownRequestHeader(clientCa: string | undefined): RequestHeaderInfo | undefined {
+function ownRequestHeader(clientCa: string | undefined, namesUids: boolean): RequestHeaderInfo | undefined {
   if (clientCa === undefined) return undefined;
   return {
     clientCa,
     usernameHeaders: ['X-Remote-User'],
-    uidHeaders: ['X-Remote-Uid'],
+    uidHeaders: namesUids ? ['X-Remote-Uid'] : [],
     groupHeaders: ['X-Remote-Group'],
     extraHeaderPrefixes: ['X-Remote-Extra-'],
     allowedNames: [frontProxyName],

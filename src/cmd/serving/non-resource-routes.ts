@@ -44,10 +44,11 @@ export function installNonResourceRoutes(
   });
   const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
+  const traits = { hasCbor, hasEnums: features.enabled('OpenAPIEnums') };
   openApi.set('root', rootDocuments(tables));
-  openApi.set('kubernetes', groupDocuments(served(groups), tables, hasCbor));
-  openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables, hasCbor));
-  openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables, hasCbor));
+  openApi.set('kubernetes', groupDocuments(served(groups), tables, traits));
+  openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables, traits));
+  openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables, traits));
   installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry(features.enabled('StorageVersionHash'));
   // Groups of extension servers precede all others.

@@ -158,6 +158,7 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
     hstsDirectives: [],
     goawayChance: 0,
     compressesResponses: true,
+    limitsUnauthenticatedHttp2: true,
     constrainsImpersonation: true,
     requestTimeoutMs,
     livezGraceMs: 0,

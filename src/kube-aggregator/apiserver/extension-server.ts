@@ -6,6 +6,8 @@ import { type ProxyClientCertificate, RemoteServer } from './remote-server.ts';
 
 export interface ExtensionServerOptions {
   readonly services: ServiceResolver;
+  /** False: requests do not name the UID of their user. Feature gate RemoteRequestHeaderUID. */
+  readonly sendsUid: boolean;
   /** Called for each new connection; undefined for connections without a client certificate. */
   clientCertificate(): ProxyClientCertificate | undefined;
 }
@@ -30,6 +32,7 @@ export class ExtensionServer extends RemoteServer {
         ...trustOptions({ ca: caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined, insecure: insecureSkipTLSVerify }),
         ...options.clientCertificate(),
       },
+      omitsUid: !options.sendsUid,
       dial: options.services.egress?.dial('cluster'),
     });
     this.namespace = namespace;

@@ -23,6 +23,8 @@ export interface RemoteServerOptions {
   readonly tls: NonNullable<ProxyLocation['tls']>;
   /** Dialer of connections; undefined: connect directly. */
   readonly dial: Dial | undefined;
+  /** True if proxied requests do not name the UID of the user. */
+  readonly omitsUid?: boolean;
   /** Headers of each request, besides those of the user. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -61,8 +63,15 @@ export class RemoteServer implements Disposable {
   location(path: string, query: string, user: UserInfo): ProxyLocation {
     const endpoint = this.resolve();
     const host = addressOf(endpoint);
-    const { tls, dial, headers: own } = this.remote;
-    const headers = { host, 'x-forwarded-host': host, 'x-forwarded-proto': 'https', ...authProxyHeaders(user), ...own };
+    const { tls, dial, omitsUid, headers: own } = this.remote;
+    const { uid: _, ...withoutUid } = user;
+    const headers = {
+      host,
+      'x-forwarded-host': host,
+      'x-forwarded-proto': 'https',
+      ...authProxyHeaders(omitsUid ? withoutUid : user),
+      ...own,
+    };
     return { secure: true, ...endpoint, path, query, tls, agent: this.#agent, dial, headers };
   }
 

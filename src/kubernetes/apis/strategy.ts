@@ -1,7 +1,7 @@
 import { nextGeneration } from '#apimachinery/meta/generation';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import type { ParentSubresource, Strategy } from '#apiserver/registry/resource-definition';
+import type { ParentSubresource, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 import { schema } from '#kubernetes/schema/schema';
 
 /** Copies a field of `old` to `object`, or deletes it if absent. */
@@ -32,17 +32,22 @@ export function bumpGeneration(type: string, object: KubeObject, old: KubeObject
     object.metadata.generation = nextGeneration(old.metadata.generation);
 }
 
-/** Returns a strategy for kinds with a status subresource: the status is empty on create, and updates of the main resource do not change it. */
-export function withoutStatus<T extends KubeObject>(own: Strategy<T> = {}): Strategy<T> {
+/**
+ * Returns a strategy for kinds with a status subresource: the status is empty on create, and updates of the main resource do not change
+ * it. With `gate`, only while that feature gate is enabled.
+ */
+export function withoutStatus<T extends KubeObject>(own: Strategy<T> = {}, gate?: string): Strategy<T> {
+  const wipes = (context: StrategyContext): boolean => gate === undefined || context.isEnabled?.(gate) !== false;
   return {
     resetFields: [['status']],
+    ...(gate === undefined ? {} : { resetFieldsGate: gate }),
     ...own,
     prepareForCreate(object, context) {
-      (object as KubeObject).status = {};
+      if (wipes(context)) (object as KubeObject).status = {};
       own.prepareForCreate?.(object, context);
     },
     prepareForUpdate(object, old, context) {
-      keepField(object, old, 'status');
+      if (wipes(context)) keepField(object, old, 'status');
       own.prepareForUpdate?.(object, old, context);
     },
   };

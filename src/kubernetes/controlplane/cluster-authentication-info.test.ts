@@ -64,6 +64,12 @@ describe('mergeAuthenticationInfo', () => {
       info: { clientCa: undefined, requestHeader },
       want: { ...own, 'requestheader-allowed-names': '["other","proxy"]', 'requestheader-uid-headers': '["X-Remote-Uid"]' },
     },
+    {
+      name: 'without headers of UIDs if their gate is off',
+      present: { ...own, 'requestheader-uid-headers': '["X-Remote-Uid"]' },
+      info: { clientCa: undefined, requestHeader, namesUids: false },
+      want: own,
+    },
   ])('$name', ({ present, info, want }) => {
     expect(mergeAuthenticationInfo(present, info, now)).toEqual(want);
   });

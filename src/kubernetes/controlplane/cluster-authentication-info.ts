@@ -9,6 +9,7 @@ import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';
 const name = 'extension-apiserver-authentication';
+const uidKey = 'requestheader-uid-headers';
 /** Tolerance for clock skew. */
 const expirySlackMs = 5 * 60_000;
 
@@ -16,6 +17,8 @@ export interface ClusterAuthenticationInfo {
   /** CA bundle for client certificates, in PEM. */
   readonly clientCa: string | undefined;
   readonly requestHeader: RequestHeaderInfo | undefined;
+  /** False: the headers of UIDs are left out. Default: true. */
+  readonly namesUids?: boolean;
 }
 
 type Data = Readonly<Record<string, string>>;
@@ -46,7 +49,11 @@ export async function publishClusterAuthenticationInfo(
 }
 
 /** Merges the data. Throws if a stored list is malformed. */
-export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader }: ClusterAuthenticationInfo, now: number): Data {
+export function mergeAuthenticationInfo(
+  present: Data,
+  { clientCa, requestHeader, namesUids = true }: ClusterAuthenticationInfo,
+  now: number,
+): Data {
   const data: Record<string, string> = {};
   const authorities = mergeCertificates(present['client-ca-file'], clientCa, now);
   if (authorities) data['client-ca-file'] = authorities;
@@ -54,14 +61,15 @@ export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader
   if (!proxies) return data;
   const lists = {
     'requestheader-username-headers': requestHeader?.usernameHeaders,
-    'requestheader-uid-headers': requestHeader?.uidHeaders,
+    [uidKey]: requestHeader?.uidHeaders,
     'requestheader-group-headers': requestHeader?.groupHeaders,
     'requestheader-extra-headers-prefix': requestHeader?.extraHeaderPrefixes,
     'requestheader-allowed-names': requestHeader?.allowedNames,
   };
   for (const [key, own = []] of Object.entries(lists)) {
+    if (key === uidKey && !namesUids) continue;
     const merged = [...new Set([...(JSON.parse(present[key] || '[]') as string[]), ...own])];
-    if (merged.length > 0 || key !== 'requestheader-uid-headers') data[key] = JSON.stringify(merged);
+    if (merged.length > 0 || key !== uidKey) data[key] = JSON.stringify(merged);
   }
   data['requestheader-client-ca-file'] = proxies;
   return data;

@@ -3,6 +3,9 @@ import type { Endpoint } from '#apiserver/network/endpoint';
 import type { LeaderElectionTimers } from './leader-election/leader-elector.ts';
 import type { PortRange } from './services/port-bitmap.ts';
 
+/** Feature gate of the UIDs of users that proxies vouch for. */
+export const remoteUidGate = 'RemoteRequestHeaderUID';
+
 /** Request header authentication for extension API servers behind this one: the `--requestheader-…` flags. */
 export interface RequestHeaderInfo {
   /** CA bundle for client certificates of proxies, in PEM. */

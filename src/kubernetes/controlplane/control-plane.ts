@@ -8,7 +8,7 @@ import { advertisedEndpoint } from './advertise-address.ts';
 import { Autoregistration } from './autoregistration.ts';
 import { ensurePriorityClasses, ensureSystemNamespaces } from './bootstrap.ts';
 import { publishClusterAuthenticationInfo } from './cluster-authentication-info.ts';
-import { type ControlPlaneOptions, defaultControlPlaneOptions } from './control-plane-options.ts';
+import { type ControlPlaneOptions, defaultControlPlaneOptions, remoteUidGate } from './control-plane-options.ts';
 import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from './flow-control.ts';
 import { collectExpiredLeases, IdentityLease } from './identity-lease.ts';
 import { KubernetesService, kubernetesEndpoints } from './kubernetes-service.ts';
@@ -144,6 +144,7 @@ export class ControlPlane {
       {
         clientCa: this.parts.config.authentication.clientCa,
         requestHeader: this.#options.requestHeader,
+        namesUids: this.parts.features.enabled(remoteUidGate),
       },
       Date.now(),
     );

@@ -120,6 +120,12 @@ const tokenOrder: readonly TokenKind[] = [
   'ESC_IDENTIFIER',
 ];
 
+/** Tokens that can start an entry of a list or map. */
+const entryStart: readonly TokenKind[] = [...operandStart, '?'];
+
+/** Tokens that can start a field of a struct. */
+const fieldStart: readonly TokenKind[] = ['?', 'IDENTIFIER', 'ESC_IDENTIFIER'];
+
 /** Tokens that can follow an operand inside an expression. */
 const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
   ...(Object.keys(relations) as TokenKind[]),
@@ -435,7 +441,7 @@ class Parser {
     const open = this.#next();
     const optional = this.#accept('?');
     const id = this.#nodes.id(open.start);
-    const index = this.#bracketed(']', () => this.#expr(optional ? operandStart : [...operandStart, '?']));
+    const index = this.#bracketed(']', () => this.#expr(optional ? operandStart : entryStart));
     if (optional && !this.#optionalSyntax) return this.#error("unsupported syntax '[?'", open.start);
     return this.#call(id, optional ? operators.optIndex : operators.index, undefined, [operand, index]);
   }
@@ -515,7 +521,14 @@ class Parser {
       if (i < parts - 1) this.#next();
     }
     const id = this.#nodes.id(this.#next().start);
-    const fields = this.#bracketed('}', () => this.#entries(() => this.#structField()));
+    let isFirst = true;
+    const fields = this.#bracketed('}', () =>
+      this.#entries(() => {
+        if (isFirst) this.#checkStart([...fieldStart, '}', ',']);
+        isFirst = false;
+        return this.#structField();
+      }, fieldStart),
+    );
     return { id, node: { kind: 'struct', typeName: (leadingDot ? '.' : '') + names.join('.'), fields } };
   }
 
@@ -533,15 +546,16 @@ class Parser {
     return { id, name: name.text, value: this.#expr(operandStart), optional };
   }
 
-  /** Parses entries separated by commas, with an optional trailing comma. */
-  #entries<T>(entry: () => T): T[] {
+  /** Parses entries separated by commas, with an optional trailing comma, after which only `start` begins an entry. */
+  #entries<T>(entry: () => T, start: readonly TokenKind[]): T[] {
     const entries: T[] = [];
     const closer = this.#closers.at(-1);
-    if (this.#token.kind === ',' && this.#peek(1).kind === closer) this.#next();
+    if (this.#accept(',')) return entries;
     while (this.#token.kind !== closer) {
       entries.push(entry());
-      if (this.#accept(',')) continue;
-      if (this.#token.kind !== closer) this.#expect(closer!, ',');
+      if (this.#accept(',')) {
+        if (start.includes(this.#token.kind)) continue;
+      } else if (this.#token.kind !== closer) this.#expect(closer!, ',');
       break;
     }
     return entries;
@@ -561,8 +575,8 @@ class Parser {
       this.#entries(() => {
         if (this.#optionalMark()) optionals.add(index);
         index++;
-        return this.#expr(index === 1 ? [...operandStart, ']', ',', '?'] : [...operandStart, '?']);
-      }),
+        return this.#expr(index === 1 ? [...operandStart, ']', ',', '?'] : entryStart);
+      }, entryStart),
     );
     const node: List = { kind: 'list', elements, optionals };
     return { id, node };
@@ -574,13 +588,13 @@ class Parser {
     const entries = this.#bracketed('}', () =>
       this.#entries((): MapEntry => {
         const optional = this.#optionalMark();
-        const key = this.#expr(first ? [...operandStart, '}', ',', '?'] : [...operandStart, '?']);
+        const key = this.#expr(first ? [...operandStart, '}', ',', '?'] : entryStart);
         first = false;
         const colon = this.#token.start;
         this.#expect(':');
         const entryId = this.#nodes.id(colon);
         return { id: entryId, key, value: this.#expr(operandStart), optional };
-      }),
+      }, entryStart),
     );
     return { id, node: { kind: 'map', entries } };
   }

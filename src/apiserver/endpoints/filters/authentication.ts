@@ -8,23 +8,24 @@ import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics'
 
 /**
  * Runs the AuthenticationGuard in the chain. An unauthenticated client receives 401 without a reason. Upstream:
- * endpoints/filters/authentication.go.
+ * endpoints/filters/authentication.go. `limitsHttp2` closes HTTP/2 connections after requests of unauthenticated clients.
  */
 export function withAuthentication(
   guard: Pick<AuthenticationGuard, 'authenticate'>,
   onFailure: (context: RequestContext, error: unknown) => void,
   auditing: Auditing | undefined,
   metrics: Pick<AccessMetrics, 'authenticated'>,
+  limitsHttp2: boolean,
 ): Filter {
   const refuse = (context: RequestContext): void => {
-    closeOverHttp2(context);
+    if (limitsHttp2) closeOverHttp2(context);
     auditFailedAuthentication(auditing, context);
     respondError(context, newUnauthorized('Unauthorized'));
   };
   const proceed = (next: Handler, context: RequestContext, known: boolean, began: number): void | Promise<void> => {
     metrics.authenticated(known ? 'success' : 'failure', performance.now() - began, context.user?.name);
     if (!known) return refuse(context);
-    if (context.user?.groups.includes(groupNames.unauthenticated)) closeOverHttp2(context);
+    if (limitsHttp2 && context.user?.groups.includes(groupNames.unauthenticated)) closeOverHttp2(context);
     return next(context);
   };
   const failed = (context: RequestContext, error: unknown, began: number): void => {

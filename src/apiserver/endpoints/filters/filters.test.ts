@@ -12,6 +12,7 @@ import { parseQuery } from '#apiserver/request/query';
 import { parseRequestInfo } from '#apiserver/request/request-info';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { withAudit } from './audit.ts';
+import { withAuthentication } from './authentication.ts';
 import { withAuditId } from './audit-id.ts';
 import { withCacheControl } from './cache-control.ts';
 import { withCORS, compileOrigin } from './cors.ts';
@@ -313,6 +314,25 @@ describe('filters', () => {
     };
     void withProbabilisticGoaway(1, () => 0)(() => {})(context);
     expect(closed).toBe(false);
+  });
+
+  it.each([
+    { protocol: 'HTTP/2.0', groups: ['system:unauthenticated'], limits: true, closes: true },
+    { protocol: 'HTTP/2.0', groups: ['system:unauthenticated'], limits: false, closes: false },
+    { protocol: 'HTTP/2.0', groups: ['system:authenticated'], limits: true, closes: false },
+    { protocol: 'HTTP/1.1', groups: ['system:unauthenticated'], limits: true, closes: false },
+  ])('Authentication over $protocol of $groups with the mitigation $limits closes the connection: $closes', (row) => {
+    const { context } = request();
+    let closed = false;
+    Object.assign(context.exchange, { protocol: row.protocol, closeConnectionAfter: () => (closed = true) });
+    const guard = {
+      authenticate: (): boolean => {
+        context.user = { name: 'u', groups: row.groups };
+        return true;
+      },
+    };
+    void withAuthentication(guard, () => {}, undefined, { authenticated: () => {} }, row.limits)(ok)(context);
+    expect(closed).toBe(row.closes);
   });
 
   it('WaitGroup does not count requests that threw', async () => {

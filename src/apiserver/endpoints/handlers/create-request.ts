@@ -43,14 +43,9 @@ export async function readCreate<T extends KubeObject>(
   const mediaType = inputMediaType(context, endpoint);
   const body = await readRequestBody(context);
   const options = parseWriteOptions(context.searchParams, 'CreateOptions');
-  const { object: decoded, strictErrors } = await decodeBody(
-    body,
-    mediaType,
-    { ...endpoint, alsoAccepts: how.alsoAccepts },
-    context.deadline,
-  );
-  const object = decoded as T;
-  applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+  const decoded = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts }, context.deadline);
+  const object = decoded.object as T;
+  applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
   how.defaults?.(object);
   context.audit?.requestObject(object, endpoint.type);
   if (!how.keepsSystemFields) wipeSystemFields(object.metadata);

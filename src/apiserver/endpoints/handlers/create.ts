@@ -21,9 +21,10 @@ export class CreateHandler {
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.searchParams, 'CreateOptions');
     context.span?.event('About to convert to expected version');
-    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
+    const decoded = await decodeBody(body, mediaType, endpoint, context.deadline);
+    const { object } = decoded;
     context.span?.event('Conversion done');
-    applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+    applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
     context.audit?.requestObject(object, endpoint.type);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);

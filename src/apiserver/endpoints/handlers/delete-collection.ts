@@ -29,11 +29,14 @@ export class DeleteCollectionHandler {
     refuseUnsafeDeletion(options);
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const { namespace } = context.info;
+    const { resourceVersion, resourceVersionMatch, limit } = listOptions;
+    // Upstream lists in pages, and a page of a revision is of that revision exactly.
+    const isExact = limit === 0 && resourceVersion !== '' && resourceVersion !== '0' && resourceVersionMatch === '';
     const list = await store.cacher.list({
       scope: store.selectedScope(namespace, predicate),
-      resourceVersion: listOptions.resourceVersion,
-      resourceVersionMatch: listOptions.resourceVersionMatch,
-      limit: listOptions.limit,
+      resourceVersion,
+      resourceVersionMatch: isExact ? 'Exact' : resourceVersionMatch,
+      limit,
       continue: listOptions.continue,
       predicate,
     });

@@ -57,5 +57,8 @@ function optionsOfQuery(context: RequestContext): DeleteOptions {
   if (ignored !== undefined) options.ignoreStoreReadErrorWithClusterBreakingPotential = ignored;
   const dryRun = parameters.getAll('dryRun');
   if (dryRun.length > 0) options.dryRun = dryRun;
+  const [uid, resourceVersion] = [parameters.get('uid') || undefined, parameters.get('resourceVersion') || undefined];
+  if (uid !== undefined || resourceVersion !== undefined)
+    options.preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
   return options;
 }

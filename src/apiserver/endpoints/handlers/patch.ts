@@ -44,7 +44,7 @@ import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { strictErrors, surrounded } from '#apimachinery/runtime/json/strict-errors';
-import { readRequestBody } from './request-body.ts';
+import { readRequestBody, versionIsMissing } from './request-body.ts';
 import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
@@ -264,6 +264,7 @@ export class Patch {
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
+    if (endpoint.decode && !parseGroupVersion(object.apiVersion ?? '').version) throw newInternalError(versionIsMissing);
     object.metadata ??= {};
     try {
       endpoint.definition.defaults?.(object);
@@ -306,7 +307,6 @@ export class Patch {
     if (apiVersion && !isGroupVersion(apiVersion)) throw this.#invalid(patched, `unexpected GroupVersion string: ${apiVersion}`);
     if (!kind) throw this.#invalid(patched, `Object 'Kind' is missing in '${this.#shown(patched)}'`);
     if (apiVersion === null) throw this.#invalid(patched, '.apiVersion accessor error: <nil> is of the type <nil>, expected string');
-    if (!apiVersion) throw newInternalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { endAtDeadline, newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { groupVersionString, isGroupVersion } from '#apimachinery/meta/types';
+import { groupVersionString, isGroupVersion, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor/cbor-diagnostic';
@@ -108,6 +108,8 @@ export interface DecodedBody {
    * because there may be 200,000.
    */
   readonly strictErrors: Iterable<string>;
+  /** Kind of a custom resource as sent, whose apiVersion is checked after the fields: `applyFieldValidation`. */
+  readonly sent?: GroupVersionKind;
 }
 
 /**
@@ -145,9 +147,10 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
   const pace = paceOf(bytes.length);
   await pace.rest();
-  const kind = kindOf(raw, bytes, expected);
-  if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
-  else checkKind(kind, expected);
+  const completed = kindOf(raw, bytes, expected);
+  const sent = expected.decode && customKindOf(raw as Partial<KubeObject>, bytes, expected);
+  if (!sent) checkKind(completed, expected);
+  const kind = sent ?? completed;
   try {
     const merged =
       repeatedKeys && !expected.decode
@@ -165,8 +168,10 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     await pace.rest();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
-    if (expected.decode)
-      return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [], surrounded)) };
+    if (sent) {
+      const errors = inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [], surrounded));
+      return { object, strictErrors: errors, sent };
+    }
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     return { object, strictErrors: merged?.strictErrors ?? inTurn(yamlErrors, wordedErrors(unknownFields, [])) };
@@ -235,18 +240,27 @@ export function warnOf(context: RequestContext, errors: Iterable<string>): void 
   }
 }
 
-/** Applies `fieldValidation`: Strict throws BadRequest, Warn adds warnings, Ignore does nothing. */
+/** Upstream's message about an untyped object whose apiVersion has no version. */
+export const versionIsMissing = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+
+/**
+ * Applies `fieldValidation`: Strict throws BadRequest, Warn adds warnings, Ignore does nothing. Then throws BadRequest for a custom
+ * resource of another version.
+ */
 export function applyFieldValidation(
   context: RequestContext,
-  errors: Iterable<string>,
+  { strictErrors, sent }: Pick<DecodedBody, 'strictErrors' | 'sent'>,
   validation: 'Ignore' | 'Warn' | 'Strict',
   expected: { readonly kind: GroupVersionKind },
 ): void {
-  if (validation === 'Ignore') return;
-  if (validation === 'Warn') return warnOf(context, errors);
-  const all = [...errors];
+  if (validation === 'Warn') warnOf(context, strictErrors);
+  else if (validation === 'Strict') refuseStrictErrors([...strictErrors], sent ?? expected.kind);
+  if (sent) checkCustomVersion(sent, expected.kind);
+}
+
+function refuseStrictErrors(all: readonly string[], { kind, version }: GroupVersionKind): void {
   if (all.length === 0) return;
-  const { kind, version } = expected.kind;
+  if (version === '') throw newBadRequest(versionIsMissing);
   throw newBadRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`);
 }
 
@@ -303,10 +317,10 @@ async function cborKindOf(bytes: Buffer, expected: ExpectedBody, deadline: numbe
 async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   try {
     const document = await workUntil(deadline, bytes.length, parseCborMap(bytes));
-    checkCustomCborKind(document, bytes, expected);
+    const sent = customCborKindOf(document, bytes, expected);
     const { object } = await workUntil(deadline, bytes.length, decodeDocument(expected, document, needsSteps(bytes.length)));
     object.metadata ??= {};
-    return { object, strictErrors: [] };
+    return { object, strictErrors: [], sent };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const sent = await cborKindOf(bytes, expected, deadline);
@@ -314,13 +328,17 @@ async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline:
   }
 }
 
-/** Checks kind and apiVersion; upstream treats values that are not strings as missing. */
-function checkCustomCborKind({ kind, apiVersion }: Readonly<Record<string, unknown>>, bytes: Buffer, expected: ExpectedBody): void {
+/** Returns kind and apiVersion; upstream treats values that are not strings as missing. */
+function customCborKindOf(
+  { kind, apiVersion }: Readonly<Record<string, unknown>>,
+  bytes: Buffer,
+  expected: ExpectedBody,
+): GroupVersionKind {
   const missing = (what: string): string => `Object '${what}' is missing in '${diagnoseCbor(bytes)}'`;
   if (typeof kind !== 'string' || kind === '') throw unrecognized(bytes, expected, missing('Kind'));
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw cannotBeHandled({ group: '', version: '', kind }, expected, missing('apiVersion'));
-  checkCustomKind({ kind, apiVersion }, bytes, expected);
+  return { ...parseGroupVersion(apiVersion), kind };
 }
 
 function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
@@ -348,11 +366,15 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   );
 }
 
-/** Checks the type of a custom resource: any kind is accepted, but the version must be the endpoint's. */
-function checkCustomKind(object: Partial<KubeObject> | null, bytes: Buffer, expected: ExpectedBody): void {
+/** Returns the kind of a custom resource, which may be any. */
+function customKindOf(object: Partial<KubeObject> | null, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
   if (!object?.kind) throw unrecognized(bytes, expected, `Object 'Kind' is missing in '${bytes.toString('utf8')}'`);
-  const apiVersion = object.apiVersion ?? '';
-  const want = groupVersionString(expected.kind);
+  return { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
+}
+
+/** Requires the endpoint's version. */
+function checkCustomVersion(sent: GroupVersionKind, expected: GroupVersionKind): void {
+  const [apiVersion, want] = [groupVersionString(sent), groupVersionString(expected)];
   if (apiVersion !== want)
     throw newBadRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${want})`);
 }

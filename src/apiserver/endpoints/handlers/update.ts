@@ -28,8 +28,9 @@ export class UpdateHandler {
     let uid: string | undefined;
     /** Decodes the body for each attempt, which may modify the result. */
     const read = async () => {
-      const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
-      if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+      const decoded = await decodeBody(body, mediaType, endpoint, context.deadline);
+      const { object } = decoded;
+      if (first) applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
       endpoint.definition.defaults?.(object);
       if (first) context.audit?.requestObject(object, endpoint.type);
       first = false;

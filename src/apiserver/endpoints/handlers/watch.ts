@@ -28,6 +28,9 @@ import { acceptWebSocket, agreeToWatch, isWebSocketRequest } from './websocket.t
 /** Injection token of `--min-request-timeout` in seconds: a watch without timeoutSeconds lasts one to two times as long. */
 export const MinRequestTimeout = Symbol.for('kubenest.MinRequestTimeout');
 const defaultMinRequestTimeout = 1800;
+const maxExactSeconds = 2 ** 33;
+/** A longer timer of Node expires at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /** A watch: GET with `?watch=` or of a deprecated path. Upstream: endpoints/handlers/get.go and watch.go. */
 @Injectable()
@@ -48,7 +51,9 @@ export class WatchHandler {
     const { store } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated, endpoint);
-    const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
+    const timeoutMs = goMilliseconds(options.timeoutSeconds) || 1000 * this.minRequestTimeout * (1 + Math.random());
+    // Upstream's deadline has passed before the first event.
+    if (timeoutMs < 0) return stream.endAtOnce();
     const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,
@@ -63,6 +68,11 @@ export class WatchHandler {
       : watch();
     stream.begin(handle, timeoutMs);
   }
+}
+
+/** Returns seconds as Go's time.Duration, which wraps around: more than 292 years are negative. */
+function goMilliseconds(seconds = 0): number {
+  return Math.abs(seconds) < maxExactSeconds ? 1000 * seconds : Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n)) / 1e6;
 }
 
 /**
@@ -113,16 +123,24 @@ class WatchStream implements WatchSink {
     this.#stream = stream;
     context.span?.event('About to start writing response');
     for (const bytes of this.#early.splice(0)) stream.write(bytes);
-    const timer = setTimeout(() => {
-      handle.close();
-      this.end();
-    }, milliseconds);
+    const timer = setTimeout(
+      () => {
+        handle.close();
+        this.end();
+      },
+      Math.min(milliseconds, maxTimerMs),
+    );
     stream.onDrain(() => handle.drained());
     context.exchange.onClose(() => {
       clearTimeout(timer);
       handle.close();
     });
     if (this.#ended) stream.end();
+  }
+
+  /** Answers without an event. */
+  endAtOnce(): void {
+    this.#open()?.end();
   }
 
   /** Opens the response; undefined if an invalid WebSocket request was rejected. */
@@ -139,6 +157,8 @@ class WatchStream implements WatchSink {
   }
 
   send(event: WatchEvent): void {
+    // Upstream cannot convert an event's object to a list.
+    if (this.negotiated.convert?.kind === 'PartialObjectMetadataList') return this.end();
     const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
     if (event.type !== 'BOOKMARK') this.#isFirst = false;
     const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
@@ -209,13 +229,15 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
   }
   if (convert?.kind === 'Table') {
     const options = tableOptions(context);
+    // Clients need the revision of a bookmark in any case.
+    const ofBookmarks = options.includeObject === 'None' ? { ...options, includeObject: 'Metadata' as const } : options;
     const table =
       (withHeaders: boolean) =>
       (event: WatchEvent): Buffer => {
         if (event.type === 'ERROR') return errorFrame(event);
         if (event.type === 'BOOKMARK') {
           const bookmark = objectOf(endpoint, event, apiVersion);
-          return jsonFrame(event.type, encodeTable(endpoint, [bookmark], versionOf(bookmark), options, convert.version, withHeaders));
+          return jsonFrame(event.type, encodeTable(endpoint, [bookmark], versionOf(bookmark), ofBookmarks, convert.version, withHeaders));
         }
         const head = tableHead(convert.version, versionOf(event.object.object), columnsOf(endpoint), withHeaders);
         const row = encodeRow(endpoint, event.object, options, convert.version, Date.now());

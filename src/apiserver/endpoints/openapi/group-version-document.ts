@@ -18,6 +18,14 @@ export const securitySchemes = {
   BearerToken: { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' },
 } as const;
 
+/** Features of the server that documents of built-in groups show. */
+export interface DocumentTraits {
+  /** True if the described resources are also served as CBOR. */
+  readonly hasCbor?: boolean;
+  /** Feature gate OpenAPIEnums: fields list their values. Default: true. */
+  readonly hasEnums?: boolean;
+}
+
 /** Types of a document: those that paths reference, and transitively those that these reference. */
 export class DocumentTypes implements PathTypes {
   readonly mediaTypes: readonly string[];
@@ -27,12 +35,11 @@ export class DocumentTypes implements PathTypes {
   readonly #schemas: OpenApiSchemas;
   readonly #wanted = new Set<string>();
 
-  /** `hasCbor` is true if the described resources are also served as CBOR. */
-  constructor(tables: TableFolder, groupVersion?: GroupVersion, hasCbor = false) {
+  constructor(tables: TableFolder, groupVersion?: GroupVersion, { hasCbor = false, hasEnums = true }: DocumentTraits = {}) {
     this.mediaTypes = hasCbor ? [...standardMediaTypes, 'application/cbor'] : standardMediaTypes;
     this.patchTypes = hasCbor ? [...builtInPatchTypes, 'application/apply-patch+cbor'] : builtInPatchTypes;
     this.#tables = tables;
-    this.#schemas = new OpenApiSchemas(tables, groupVersion && groupVersionString(groupVersion));
+    this.#schemas = new OpenApiSchemas(tables, groupVersion && groupVersionString(groupVersion), hasEnums);
   }
 
   reference(type: string): JsonSchema {
@@ -67,9 +74,9 @@ export function groupVersionDocument(
   groupVersion: GroupVersion,
   resources: readonly ResourceDefinition[],
   tables: TableFolder,
-  hasCbor: boolean,
+  traits: DocumentTraits,
 ): OpenApiV3Document {
-  const types = new DocumentTypes(tables, groupVersion, hasCbor);
+  const types = new DocumentTypes(tables, groupVersion, traits);
   const paths = groupVersionPaths(
     groupVersion,
     resources.filter((resource) => resource.version === groupVersion.version),

@@ -4,7 +4,14 @@ import type { V3Document } from '#apimachinery/openapi/swagger';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { DocumentBuilder } from './document-builder.ts';
-import { documentInfo, groupDocument, groupVersionDocument, rootDocument, rootDocumentNames } from './group-version-document.ts';
+import {
+  type DocumentTraits,
+  documentInfo,
+  groupDocument,
+  groupVersionDocument,
+  rootDocument,
+  rootDocumentNames,
+} from './group-version-document.ts';
 import { gnosticForm, JoinedSwagger, jsonForm } from './joined-swagger.ts';
 import { documentAnswer, jsonParts, type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
@@ -12,17 +19,14 @@ import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 /** Documents by the path below `/openapi/v3/`, such as `apis/apps/v1`. */
 export type OpenApiDocuments = ReadonlyMap<string, DocumentBuilder>;
 
-/**
- * Returns the documents of built-in groups, whose types are in `tables`; `hasCbor` is true if their resources are also served as
- * CBOR.
- */
-export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder, hasCbor = false): OpenApiDocuments {
+/** Returns the documents of built-in groups, whose types are in `tables`. */
+export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder, traits: DocumentTraits = {}): OpenApiDocuments {
   const documents = new Map<string, DocumentBuilder>();
   for (const { group, versions, resources } of groups) {
     if (group !== '') documents.set(`apis/${group}`, () => oneStep(() => groupDocument(group, tables)));
     for (const { version } of versions) {
       documents.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, () =>
-        oneStep(() => groupVersionDocument({ group, version }, resources, tables, hasCbor)),
+        oneStep(() => groupVersionDocument({ group, version }, resources, tables, traits)),
       );
     }
   }

@@ -95,7 +95,7 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
   const answer = await openApi.document(path);
   if (!answer) return respondBytes(context, 404, undefined, undefined);
   if (acceptedType(context.header('accept'), [json]) === undefined) return notAcceptable(context);
-  const hash = context.query === '' ? null : context.searchParams.get('hash');
+  const hash = (context.query !== '' && context.searchParams.get('hash')) || null;
   if (hash !== null && hash !== answer.etag) {
     context.headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept', 'Location', `/openapi/v3/${path}?hash=${answer.etag}`);
     return respondBytes(context, 301, json, undefined);

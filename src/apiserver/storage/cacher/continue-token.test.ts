@@ -43,6 +43,7 @@ describe('continue tokens', () => {
       token({ v: 'meta.k8s.io/v1', rv: 'x', start: 'a' }),
       'json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
     ],
+    [token({ v: 'meta.k8s.io/v1', rv: null, start: 'a' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
     ['AAAAA', 'illegal base64 data at input byte 4'],
   ];
   it.each(errors)('%s is rejected: %s', (text, message) => {

@@ -65,7 +65,9 @@ function parseToken(bytes: Buffer): Token {
     const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
     throw new Error(`continue key is not valid: json: cannot unmarshal ${kind} into Go value of type storage.continueToken`);
   }
-  const { v = '', rv = 0, start = '' } = value as Record<string, unknown>;
+  const { v: version, rv: revision, start: from } = value as Record<string, unknown>;
+  // Go leaves a field with null unset.
+  const [v, rv, start] = [version ?? '', revision ?? 0, from ?? ''];
   if (typeof v !== 'string') throw fieldError(v, 'v', 'string');
   if (typeof rv !== 'number' || !Number.isInteger(rv)) throw fieldError(rv, 'rv', 'int64');
   if (typeof start !== 'string') throw fieldError(start, 'start', 'string');

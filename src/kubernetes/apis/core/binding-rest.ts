@@ -6,7 +6,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { Store } from '#apiserver/registry/store';
+import { invalidObjectText, type Store } from '#apiserver/registry/store';
 import type { WriteRequest } from '#apiserver/registry/write';
 import { Stores } from '#apiserver/registry/stores';
 import { isOptedOut } from '#kubernetes/apis/core/capabilities';
@@ -58,18 +58,14 @@ async function assignPod(store: Store, request: WriteRequest, { metadata, target
 
 function checkPreconditions(
   store: Store,
-  { namespace }: WriteRequest,
+  { namespace, dryRun }: WriteRequest,
   { metadata: pod }: Pod,
   { uid, resourceVersion }: Binding['metadata'],
 ): void {
   const fail = (what: string, wanted: string, found = ''): never => {
     const detail = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
     const name = pod.name ?? '';
-    throw newConflict(
-      store.groupResource,
-      name,
-      `StorageError: invalid object, Code: 4, Key: /registry${store.key(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
-    );
+    throw newConflict(store.groupResource, name, invalidObjectText(store.key(namespace, name), detail, dryRun));
   };
   if (uid && uid !== pod.uid) fail('UID', uid, pod.uid);
   if (resourceVersion && resourceVersion !== pod.resourceVersion) fail('ResourceVersion', resourceVersion, pod.resourceVersion);

@@ -8,6 +8,11 @@ export function isOptedIn({ isEnabled }: ServerTraits, feature: string): boolean
   return isEnabled?.(feature) === true;
 }
 
+/** True if addresses and CIDRs of older fields must not be ambiguous: no leading zeros, no IPv4-mapped IPv6, no host bits. */
+export function validatesStrictAddresses(server: ServerTraits): boolean {
+  return !isOptedOut(server, 'StrictIPCIDRValidation');
+}
+
 /** True if a gate that is on by default is off. */
 export function isOptedOut({ isEnabled }: ServerTraits, feature: string): boolean {
   return isEnabled?.(feature) === false;

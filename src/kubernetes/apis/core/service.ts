@@ -81,7 +81,7 @@ export const serviceStrategy: Strategy<Service> = withoutStatus({
     service.status = { loadBalancer: {} };
   },
   prepareForUpdate: dropTypeDependentFields,
-  validate: (service) => validateService(service),
+  validate: (service, server) => validateService(service, undefined, server),
   validateUpdate: validateServiceUpdate,
   warningsOnCreate: serviceWarnings,
   warningsOnUpdate: serviceWarnings,

@@ -212,7 +212,7 @@ describe('initIPFamilyFields', () => {
     },
   ])('$name', ({ spec, old, families, want }) => {
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: clusterIP(spec) };
-    const init = (): void => initIPFamilyFields(service, old && { ...service, spec: clusterIP(old) }, families);
+    const init = (): void => initIPFamilyFields(service, old && { ...service, spec: clusterIP(old) }, families, {});
     if (want instanceof RegExp) expect(init).toThrow(want);
     else {
       init();

@@ -1,6 +1,8 @@
 import { newInvalid } from '#apimachinery/api/errors';
 import { duplicate, type FieldError, fieldPath, invalid, maxErrors, named, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField } from '#apimachinery/validation/ip';
+import { validatesStrictAddresses } from '#kubernetes/apis/core/capabilities';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import { familyOf, type IPFamily } from './address-range.ts';
 
@@ -97,7 +99,11 @@ export function keepsClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined)
  * Validates clusterIPs, ipFamilies and ipFamilyPolicy before allocation. `spec` has been normalized. Upstream:
  * core/validation/validation.go (ValidateServiceClusterIPsRelatedFields).
  */
-export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
+export function validateServiceClusterIPsRelatedFields(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  server: ServerTraits,
+): FieldError[] {
   if (!needsClusterIP(spec)) return [];
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors: FieldError[] = [];
@@ -120,7 +126,7 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
   const wrong = clusterIPs.flatMap((ip, at) => {
     if (at === 0 && ip === headless)
       return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
-    return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, oldIPs);
+    return isValidIPForLegacyField(clusterIPsPath.index(at), ip, validatesStrictAddresses(server), oldIPs);
   });
   for (const error of wrong.slice(0, maxErrors)) errors.push(error);
   if (clusterIPs.length > 2) errors.push(invalid(clusterIPsPath, clusterIPs, 'may only hold up to 2 values'));
@@ -143,7 +149,12 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
  * Sets ipFamilyPolicy and ipFamilies of a service by its request and the families of the cluster (`configured`, the default one first).
  * Changes the service; throws StatusError 422. Upstream: core/service/storage/alloc.go (initIPFamilyFields).
  */
-export function initIPFamilyFields(service: Service, old: Service | undefined, configured: readonly IPFamily[]): void {
+export function initIPFamilyFields(
+  service: Service,
+  old: Service | undefined,
+  configured: readonly IPFamily[],
+  server: ServerTraits,
+): void {
   const spec = (service.spec ??= {});
   const before = old?.spec;
   if (!needsClusterIP(spec) || keepsClusterIPs(spec, before)) return;
@@ -151,7 +162,7 @@ export function initIPFamilyFields(service: Service, old: Service | undefined, c
     if (errors.length > 0) throw newInvalid(serviceKind, service.metadata.name ?? '', errors);
   };
   spec.ipFamilyPolicy ??= before?.ipFamilyPolicy ?? (isSelectorlessHeadless(spec) ? 'RequireDualStack' : 'SingleStack');
-  refuse(validateServiceClusterIPsRelatedFields(spec, before));
+  refuse(validateServiceClusterIPsRelatedFields(spec, before, server));
 
   const errors: FieldError[] = [];
   const policy = spec.ipFamilyPolicy;

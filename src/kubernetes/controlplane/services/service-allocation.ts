@@ -46,7 +46,7 @@ export class ServiceAllocation implements StoreHooks {
     const service = object as Service;
     const spec = (service.spec ??= {});
     normalizeClusterIPs(spec, undefined);
-    initIPFamilyFields(service, undefined, this.options.families);
+    initIPFamilyFields(service, undefined, this.options.families, request);
     const taken = await this.#allocateClusterIPs(service, request);
     const ports = new NodePortOperation(this.options.nodePorts, request.dryRun);
     const finish = this.#finisher(taken, new Map(), ports, request.dryRun);
@@ -67,7 +67,7 @@ export class ServiceAllocation implements StoreHooks {
     const before = old.spec ?? {};
     patchAllocatedValues(spec, before);
     normalizeClusterIPs(spec, before);
-    initIPFamilyFields(service, old, this.options.families);
+    initIPFamilyFields(service, old, this.options.families, request);
     const { taken, left } = await this.#updateClusterIPs(service, before, request);
     const ports = new NodePortOperation(this.options.nodePorts, request.dryRun);
     const finish = this.#finisher(taken, left, ports, request.dryRun);

@@ -124,8 +124,11 @@ function validateCommon({ failurePolicy, paramKind, matchConstraints }: CommonSp
   return errors;
 }
 
-/** Adds the errors of the expressions that validating and mutating policies share. As upstream, it runs after the checks of the constraints of each kind. */
-function validateCommonExpressions(errors: FieldError[], common: CommonSpec, known: Known): Scope {
+/**
+ * Adds the errors of the expressions that validating and mutating policies share. As upstream, it runs after the checks of the
+ * constraints of each kind. Expressions of a mutating policy may name `variables` even if it has none.
+ */
+function validateCommonExpressions(errors: FieldError[], common: CommonSpec, known: Known, mutates = false): Scope {
   const params = common.paramKind !== undefined;
   if (!known.ignoresMatchConditions) {
     const conditions = { params, known: known.matchConditions };
@@ -133,7 +136,7 @@ function validateCommonExpressions(errors: FieldError[], common: CommonSpec, kno
   }
   const { variables = [] } = common;
   const path = spec.child('variables');
-  const newScope = (): Scope => ({ compiler: new PolicyCompiler('new', variables.length > 0), params, known });
+  const newScope = (): Scope => ({ compiler: new PolicyCompiler('new', mutates || variables.length > 0), params, known });
   const checked = checkEach(variables, path, variables, newScope, (found, variable, i, scope) =>
     addVariable(found, scope, variable, path.index(i)),
   );
@@ -250,7 +253,7 @@ function validateMutating(policy: MutatingAdmissionPolicy, known: Known): FieldE
   const { mutations = [], reinvocationPolicy, ...common }: MutatingAdmissionPolicySpec = policy.spec ?? {};
   const errors = validateCommon(common);
   addErrors(errors, validateMutatingOperations(common.matchConstraints, spec.child('matchConstraints')));
-  const scope = validateCommonExpressions(errors, common, known);
+  const scope = validateCommonExpressions(errors, common, known, true);
   const path = spec.child('mutations');
   if (mutations.length === 0) errors.push(required(path, 'mutations must contain at least one item'));
   for (const [i, mutation] of mutations.entries()) addErrors(errors, validateMutation(mutation, scope, path.index(i)));

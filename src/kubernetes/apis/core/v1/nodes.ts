@@ -54,7 +54,7 @@ export default defineResource<Node>({
       if (old.spec?.configSource === undefined) delete node.spec?.configSource;
     },
     validate: validateNode,
-    validateUpdate: (node, old) => validateNodeUpdate(node, old),
+    validateUpdate: (node, old, server) => validateNodeUpdate(node, old, server),
     warningsOnCreate: nodeWarnings,
     warningsOnUpdate: nodeWarnings,
   },
@@ -97,7 +97,7 @@ export default defineResource<Node>({
         prepareForUpdate(node, old) {
           if (old.status?.config === undefined) delete node.status?.config;
         },
-        validateUpdate: (node, old) => validateNodeUpdate(node, old, true),
+        validateUpdate: (node, old, server) => validateNodeUpdate(node, old, server, true),
       },
     }),
   },

@@ -1,4 +1,6 @@
 /** Checks that many fields of core objects share. Each appends to `errors`; paths are built only for errors. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { validatesStrictAddresses } from '#kubernetes/apis/core/capabilities';
 import { memos } from '#apimachinery/runtime/memos';
 import { addErrors, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName, isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
@@ -102,13 +104,23 @@ export function validatePortNumOrName(errors: FieldError[], port: number | strin
   else check(errors, isValidPortNum(port ?? 0), port ?? 0, path, field);
 }
 
-/** Validates an address. `oldValues` may have any format that was ever accepted, others only the current one. */
-export function validateIP(errors: FieldError[], value: string | undefined, path: Path, oldValues?: ReadonlySet<string>): void {
-  addErrors(errors, isValidIPForLegacyField(path, value ?? '', true, oldValues));
+/**
+ * Validates an address. `oldValues` may have any format that was ever accepted, others only the current one, unless the gate
+ * StrictIPCIDRValidation of `server` is off.
+ */
+export function validateIP(
+  errors: FieldError[],
+  value: string | undefined,
+  path: Path,
+  server: ServerTraits,
+  oldValues?: ReadonlySet<string>,
+): void {
+  addErrors(errors, isValidIPForLegacyField(path, value ?? '', validatesStrictAddresses(server), oldValues));
 }
 
-export function validateCIDR(errors: FieldError[], value: string, path: Path, oldValues?: ReadonlySet<string>): void {
-  addErrors(errors, isValidCIDRForLegacyField(path, value, true, oldValues));
+/** Validates a CIDR by the rules of `validateIP`. */
+export function validateCIDR(errors: FieldError[], value: string, path: Path, server: ServerTraits, oldValues?: ReadonlySet<string>): void {
+  addErrors(errors, isValidCIDRForLegacyField(path, value, validatesStrictAddresses(server), oldValues));
 }
 
 /** A parsed quantity with derived values that are used repeatedly. */

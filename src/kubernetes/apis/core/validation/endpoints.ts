@@ -3,36 +3,43 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, type Path, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isValidPortNum, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '#kubernetes/schema/core_v1.gen';
 import { check, validateDNS1123Label, validateIP, validateQualifiedName, validateRequiredEnum } from './checks.ts';
 import { portProtocols } from './containers.ts';
 import { validateMetaAgain } from './object-meta.ts';
 
-export function validateEndpoints({ subsets = [] }: Endpoints): FieldError[] {
+export function validateEndpoints({ subsets = [] }: Endpoints, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [i, subset] of subsets.entries()) validateSubset(errors, subset, fieldPath('subsets').index(i));
+  for (const [i, subset] of subsets.entries()) validateSubset(errors, subset, fieldPath('subsets').index(i), server);
   return errors;
 }
 
 /** Validates an update. Unchanged subsets are not validated. */
-export function validateEndpointsUpdate(endpoints: Endpoints, old: Endpoints): FieldError[] {
+export function validateEndpointsUpdate(endpoints: Endpoints, old: Endpoints, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, endpoints.metadata, nameIsDNSSubdomain);
-  const found = validateEndpoints(endpoints);
+  const found = validateEndpoints(endpoints, server);
   if (found.length > 0 && !semanticDeepEqual(endpoints.subsets, old.subsets)) addErrors(errors, found);
   return errors;
 }
 
-function validateSubset(errors: FieldError[], { addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, path: Path): void {
+function validateSubset(
+  errors: FieldError[],
+  { addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset,
+  path: Path,
+  server: ServerTraits,
+): void {
   if (addresses.length === 0 && notReadyAddresses.length === 0)
     errors.push(required(path, 'must specify `addresses` or `notReadyAddresses`'));
-  for (const [i, address] of addresses.entries()) validateAddress(errors, address, path.child('addresses').index(i));
-  for (const [i, address] of notReadyAddresses.entries()) validateAddress(errors, address, path.child('notReadyAddresses').index(i));
+  for (const [i, address] of addresses.entries()) validateAddress(errors, address, path.child('addresses').index(i), server);
+  for (const [i, address] of notReadyAddresses.entries())
+    validateAddress(errors, address, path.child('notReadyAddresses').index(i), server);
   for (const [i, port] of ports.entries()) validatePort(errors, port, ports.length > 1, path.child('ports').index(i));
 }
 
-function validateAddress(errors: FieldError[], { ip = '', hostname, nodeName }: EndpointAddress, path: Path): void {
-  validateIP(errors, ip, path.child('ip'));
+function validateAddress(errors: FieldError[], { ip = '', hostname, nodeName }: EndpointAddress, path: Path, server: ServerTraits): void {
+  validateIP(errors, ip, path.child('ip'), server);
   if (hostname) validateDNS1123Label(errors, hostname, path, 'hostname');
   if (nodeName !== undefined) check(errors, nameIsDNSSubdomain(nodeName, false), nodeName, path, 'nodeName');
   validateEndpointIP(errors, ip, path.child('ip'));

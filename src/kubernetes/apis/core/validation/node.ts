@@ -22,6 +22,7 @@ import {
   validateNamespaceName,
 } from '#apimachinery/validation/names';
 import { errorsOfEach } from '#apimachinery/validation/pausing';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import type { ConfigMapNodeConfigSource, Node, NodeConfigSource, Taint } from '#kubernetes/schema/core_v1.gen';
 import { taintEffects } from './affinity.ts';
 import { byteLength, check, validateCIDR, validatePositive, validateRequired, validateRequiredEnum } from './checks.ts';
@@ -111,7 +112,7 @@ function validateDeclaredFeatures(errors: FieldError[], features: readonly strin
   }
 }
 
-export function validateNode(node: Node): FieldError[] {
+export function validateNode(node: Node, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const { spec, status } = node;
   validateAnnotations(errors, node);
@@ -120,13 +121,13 @@ export function validateNode(node: Node): FieldError[] {
   const swap = status?.nodeInfo?.swap?.capacity;
   if (swap !== undefined) validatePositive(errors, swap, metadataPath.child('nodeSwapStatus'), 'capacity');
   validateDeclaredFeatures(errors, status?.declaredFeatures);
-  validatePodCidrs(errors, spec?.podCIDRs ?? []);
+  validatePodCidrs(errors, spec?.podCIDRs ?? [], server);
   return errors;
 }
 
-function validatePodCidrs(errors: FieldError[], cidrs: readonly string[]): void {
+function validatePodCidrs(errors: FieldError[], cidrs: readonly string[], server: ServerTraits): void {
   const path = specPath.child('podCIDRs');
-  for (const [i, cidr] of cidrs.entries()) validateCIDR(errors, cidr, path.index(i));
+  for (const [i, cidr] of cidrs.entries()) validateCIDR(errors, cidr, path.index(i), server);
   if (cidrs.length < 2) return;
   const families = cidrs.map((cidr) => parseCIDRSloppy(cidr)?.bytes.length);
   const bad = families.indexOf(undefined);
@@ -146,13 +147,13 @@ function validatePodCidrs(errors: FieldError[], cidrs: readonly string[]): void 
 const podCidrIsSet = 'node updates may not change podCIDR except from "" to valid';
 
 /** Validates an update of a node or its status; `isStatus` skips what only the main resource validates again. */
-export function validateNodeUpdate(node: Node, old: Node, isStatus = false): FieldError[] {
+export function validateNodeUpdate(node: Node, old: Node, server: ServerTraits, isStatus = false): FieldError[] {
   const errors: FieldError[] = [];
   const { spec, status } = node;
   const before = old.spec;
   if (!isStatus) {
     validateMetaAgain(errors, node.metadata, nameIsDNSSubdomain, false);
-    addErrors(errors, validateNode(node));
+    addErrors(errors, validateNode(node, server));
   }
   validateAnnotations(errors, node);
   validateResources(errors, node);

@@ -26,6 +26,8 @@ export interface PodOptions {
   readonly resourceIsPod: boolean;
   /** Flag `--allow-privileged`. */
   readonly allowPrivileged: boolean;
+  /** The server's feature gates. */
+  readonly server: ServerTraits;
   /** Feature gate EnvFiles. */
   readonly allowFileKeyRef: boolean;
   readonly allowInvalidPodDeletionCost: boolean;
@@ -59,7 +61,7 @@ class NewOptions implements PodOptions {
 
   constructor(
     readonly resourceIsPod: boolean,
-    private readonly server: ServerTraits,
+    readonly server: ServerTraits,
   ) {}
 
   get allowPrivileged(): boolean {
@@ -108,7 +110,7 @@ export class UpdateOptions implements PodOptions {
     readonly resourceIsPod: boolean,
     readonly old: PodSpec,
     readonly oldMeta: ObjectMeta | undefined,
-    private readonly server: ServerTraits,
+    readonly server: ServerTraits,
   ) {}
 
   get allowPrivileged(): boolean {

@@ -1,5 +1,6 @@
 /** Validation of the spec of pods and templates. Upstream: pkg/apis/core/validation, ValidatePodSpec. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import {
   addErrors,
   type FieldError,
@@ -71,7 +72,8 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
   if (spec.nodeSelector) addErrors(errors, validateLabels(spec.nodeSelector, path.child('nodeSelector')));
   validatePodSecurityContext(errors, spec, path, options);
   if (spec.affinity) validateAffinity(errors, spec.affinity, path.child('affinity'), options);
-  if (spec.dnsConfig || spec.dnsPolicy === 'None') validatePodDnsConfig(errors, spec.dnsConfig, spec.dnsPolicy, path.child('dnsConfig'));
+  if (spec.dnsConfig || spec.dnsPolicy === 'None')
+    validatePodDnsConfig(errors, spec.dnsConfig, spec.dnsPolicy, path.child('dnsConfig'), options.server);
   for (const [i, { conditionType = '' }] of (spec.readinessGates ?? []).entries()) {
     check(errors, isQualifiedName(conditionType), conditionType, path.child('readinessGates').index(i).child('conditionType'));
   }
@@ -105,7 +107,7 @@ function validateNames(errors: FieldError[], spec: PodSpec, path: Path, options:
   if (spec.tolerations) validateTolerations(errors, spec.tolerations, path.child('tolerations'), options);
   for (const [i, { ip, hostnames = [] }] of (spec.hostAliases ?? []).entries()) {
     const at = path.child('hostAliases').index(i);
-    validateIP(errors, ip, at.child('ip'));
+    validateIP(errors, ip, at.child('ip'), options.server);
     for (const [j, hostname] of hostnames.entries()) validateDNS1123Subdomain(errors, hostname, at.child('hostnames').index(j));
   }
   if (priorityClassName) check(errors, nameIsDNSSubdomain(priorityClassName, false), priorityClassName, path, 'priorityClassName');
@@ -229,7 +231,13 @@ const maxNameservers = 3;
 const maxSearchPaths = 32;
 const maxSearchCharacters = 2048;
 
-function validatePodDnsConfig(errors: FieldError[], config: PodDNSConfig | undefined, policy: string | undefined, path: Path): void {
+function validatePodDnsConfig(
+  errors: FieldError[],
+  config: PodDNSConfig | undefined,
+  policy: string | undefined,
+  path: Path,
+  server: ServerTraits,
+): void {
   if (!config) {
     errors.push(required(path, 'must provide `dnsConfig` when `dnsPolicy` is None'));
     return;
@@ -241,7 +249,7 @@ function validatePodDnsConfig(errors: FieldError[], config: PodDNSConfig | undef
   }
   if (nameservers.length > maxNameservers)
     errors.push(invalid(path.child('nameservers'), nameservers, `must not have more than ${maxNameservers} nameservers`));
-  for (const [i, nameserver] of nameservers.entries()) validateIP(errors, nameserver, path.child('nameservers').index(i));
+  for (const [i, nameserver] of nameservers.entries()) validateIP(errors, nameserver, path.child('nameservers').index(i), server);
   if (searches.length > maxSearchPaths)
     errors.push(invalid(path.child('searches'), searches, `must not have more than ${maxSearchPaths} search paths`));
   if (byteLength(searches.join(' ')) > maxSearchCharacters) {

@@ -48,12 +48,12 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod, server: ServerTraits
   if (status.resourceClaimStatuses) validateResourceClaimStatuses(errors, status.resourceClaimStatuses, spec);
   if (status.extendedResourceClaimStatus) validateExtendedResourceClaimStatus(errors, status, spec);
   if (status.nodeAllocatableResourceClaimStatuses) validateNodeAllocatableStatuses(errors, status, spec);
-  validateStatusIPs(errors, 'podIPs', 'PodIP', status.podIPs, before.podIPs);
+  validateStatusIPs(errors, 'podIPs', 'PodIP', status.podIPs, before.podIPs, server);
   if (status.hostIPs) {
     const first = status.hostIPs[0]?.ip ?? '';
     if (first !== (status.hostIP ?? ''))
       errors.push(invalid(statusPath.child('hostIPs').index(0).child('ip'), first, 'must be equal to `hostIP`'));
-    validateStatusIPs(errors, 'hostIPs', 'HostIP', status.hostIPs, before.hostIPs);
+    validateStatusIPs(errors, 'hostIPs', 'HostIP', status.hostIPs, before.hostIPs, server);
   }
   validateContainerStatuses(errors, status, spec);
   return errors;
@@ -193,13 +193,14 @@ function validateStatusIPs(
   errors: FieldError[],
   field: 'podIPs' | 'hostIPs',
   type: string,
-  ips: readonly { ip?: string }[] = [],
-  old: readonly { ip?: string }[] = [],
+  ips: readonly { ip?: string }[] | undefined,
+  old: readonly { ip?: string }[] | undefined,
+  server: ServerTraits,
 ): void {
-  if (ips.length === 0) return;
+  if (!ips?.length) return;
   const path = statusPath.child(field);
-  const before = new Set(old.map(({ ip = '' }) => ip));
-  for (const [i, { ip }] of ips.entries()) validateIP(errors, ip, path.index(i), before);
+  const before = new Set(old?.map(({ ip = '' }) => ip));
+  for (const [i, { ip }] of ips.entries()) validateIP(errors, ip, path.index(i), server, before);
   if (ips.length === 1) return;
   const families = ips.map(({ ip = '' }) => parseIPSloppy(ip)?.bytes.length);
   const bad = families.indexOf(undefined);

@@ -17,6 +17,7 @@ import {
 import { getWarningsForCIDR, getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isDNS1123Subdomain, isValidPortNum } from '#apimachinery/validation/names';
 import { validateLabels } from '#apimachinery/validation/object-meta';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import type { Service, ServicePort, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import {
   check,
@@ -52,7 +53,7 @@ function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
-export function validateService(service: Service, old?: Service): FieldError[] {
+export function validateService(service: Service, old: Service | undefined, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const spec = service.spec ?? noSpec;
   const { annotations } = service.metadata;
@@ -80,16 +81,16 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   else if (sessionAffinity === 'None' && spec.sessionAffinityConfig) {
     errors.push(forbidden(specPath.child('sessionAffinityConfig'), 'must not be set when session affinity is None'));
   }
-  if (type !== 'ExternalName') validateClusterIPs(errors, spec, old?.spec);
+  if (type !== 'ExternalName') validateClusterIPs(errors, spec, old?.spec, server);
   const oldExternalIPs = new Set(old?.spec?.externalIPs);
   for (const [i, ip] of (spec.externalIPs ?? []).entries()) {
     const before = errors.length;
-    validateIP(errors, ip, specPath.child('externalIPs').index(i), oldExternalIPs);
+    validateIP(errors, ip, specPath.child('externalIPs').index(i), server, oldExternalIPs);
     if (errors.length === before) validateEndpointIP(errors, ip, specPath.child('externalIPs').index(i));
   }
   validateRequiredEnum(errors, spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], specPath, 'type');
   validatePortConflicts(errors, type, ports);
-  validateSourceRanges(errors, service, spec, old);
+  validateSourceRanges(errors, service, spec, old, server);
   if (spec.allocateLoadBalancerNodePorts !== undefined && type !== 'LoadBalancer')
     errors.push(forbidden(specPath.child('allocateLoadBalancerNodePorts'), onlyLoadBalancer));
   if (type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === undefined)
@@ -99,7 +100,7 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   return errors;
 }
 
-export function validateServiceUpdate(service: Service, old: Service): FieldError[] {
+export function validateServiceUpdate(service: Service, old: Service, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const spec = service.spec ?? noSpec;
   const before = old.spec ?? noSpec;
@@ -109,7 +110,7 @@ export function validateServiceUpdate(service: Service, old: Service): FieldErro
   if (needsHealthCheck(before) && needsHealthCheck(spec) && (spec.healthCheckNodePort ?? 0) !== (before.healthCheckNodePort ?? 0)) {
     errors.push(forbidden(specPath.child('healthCheckNodePort'), 'field is immutable'));
   }
-  addErrors(errors, validateService(service, old));
+  addErrors(errors, validateService(service, old, server));
   return errors;
 }
 
@@ -181,7 +182,7 @@ function familyOf(ip: string): string | undefined {
 }
 
 /** Validates cluster IPs and their families. Upstream: ValidateServiceClusterIPsRelatedFields. */
-function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: ServiceSpec | undefined): void {
+function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: ServiceSpec | undefined, server: ServerTraits): void {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const path = specPath.child('clusterIPs');
   if (clusterIP !== '' && clusterIPs.length === 0) errors.push(required(path));
@@ -203,7 +204,7 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
     if (i === 0 && ip === 'None') {
       if (clusterIPs.length > 1) errors.push(invalid(path, clusterIPs, "'None' must be the first and only value"));
     } else {
-      validateIP(errors, ip, path.index(i), oldIPs);
+      validateIP(errors, ip, path.index(i), server, oldIPs);
     }
     isWrong ||= errors.length > before;
   }
@@ -271,18 +272,24 @@ function validateUpgradeDowngradeIPFamilies(errors: FieldError[], spec: ServiceS
   }
 }
 
-function validateSourceRanges(errors: FieldError[], service: Service, spec: ServiceSpec, old: Service | undefined): void {
+function validateSourceRanges(
+  errors: FieldError[],
+  service: Service,
+  spec: ServiceSpec,
+  old: Service | undefined,
+  server: ServerTraits,
+): void {
   const annotation = service.metadata.annotations?.[sourceRangesAnnotation];
   if (spec.loadBalancerSourceRanges?.length) {
     const path = specPath.child('LoadBalancerSourceRanges');
     if (spec.type !== 'LoadBalancer') errors.push(forbidden(path, onlyLoadBalancer));
     const before = new Set(old?.spec?.loadBalancerSourceRanges?.map((range) => range.trim()));
-    for (const [i, range] of spec.loadBalancerSourceRanges.entries()) validateCIDR(errors, range.trim(), path.index(i), before);
+    for (const [i, range] of spec.loadBalancerSourceRanges.entries()) validateCIDR(errors, range.trim(), path.index(i), server, before);
   } else if (annotation !== undefined) {
     const path = fieldPath('metadata', 'annotations').key(sourceRangesAnnotation);
     if (spec.type !== 'LoadBalancer') errors.push(forbidden(path, onlyLoadBalancer));
     if (old?.metadata.annotations?.[sourceRangesAnnotation] === annotation || annotation.trim() === '') return;
-    for (const range of annotation.split(',')) validateCIDR(errors, range.trim(), path);
+    for (const range of annotation.split(',')) validateCIDR(errors, range.trim(), path, server);
   }
 }
 
@@ -336,6 +343,7 @@ export function validateLoadBalancerStatus(
   old: LoadBalancerStatus | undefined,
   path: Path,
   spec: ServiceSpec,
+  server: ServerTraits,
 ): void {
   const { ingress = [] } = status;
   const at = path.child('ingress');
@@ -346,7 +354,7 @@ export function validateLoadBalancerStatus(
   const before = new Set(old?.ingress?.map(({ ip = '' }) => ip));
   for (const [i, { ip, hostname, ipMode }] of ingress.entries()) {
     const place = at.index(i);
-    if (ip) validateIP(errors, ip, place.child('ip'), before);
+    if (ip) validateIP(errors, ip, place.child('ip'), server, before);
     if (ipMode === undefined) {
       if (ip) errors.push(required(place.child('ipMode'), 'must be specified when `ip` is set'));
     } else if (!ip) errors.push(forbidden(place.child('ipMode'), 'may not be specified when `ip` is not set'));
@@ -357,7 +365,7 @@ export function validateLoadBalancerStatus(
   }
 }
 
-export function validateServiceStatusUpdate(service: Service, old: Service): FieldError[] {
+export function validateServiceStatusUpdate(service: Service, old: Service, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateLoadBalancerStatus(
     errors,
@@ -365,6 +373,7 @@ export function validateServiceStatusUpdate(service: Service, old: Service): Fie
     old.status?.loadBalancer,
     fieldPath('status', 'loadBalancer'),
     service.spec ?? noSpec,
+    server,
   );
   return errors;
 }

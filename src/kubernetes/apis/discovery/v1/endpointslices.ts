@@ -54,7 +54,7 @@ export default defineResource<EndpointSlice>({
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
     },
     genericMeta: 'update',
-    validate: (slice) => validateEndpointSlice(slice),
+    validate: (slice, server) => validateEndpointSlice(slice, undefined, server),
     validateUpdate: validateEndpointSliceUpdate,
     warningsOnCreate: (slice) => [...addressTypeWarnings(slice), ...addressWarnings(slice)],
     warningsOnUpdate: addressWarnings,

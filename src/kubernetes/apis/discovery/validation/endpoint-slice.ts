@@ -21,6 +21,8 @@ import {
   nameIsDNSSubdomain,
 } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateLabels } from '#apimachinery/validation/object-meta';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { validatesStrictAddresses } from '#kubernetes/apis/core/capabilities';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateEndpointIP } from '#kubernetes/apis/core/validation/endpoints';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
@@ -36,7 +38,7 @@ const maxHints = 8;
 const endpointsPath = fieldPath('endpoints');
 const portsPath = fieldPath('ports');
 
-export function validateEndpointSlice(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
+export function validateEndpointSlice(slice: EndpointSlice, old: EndpointSlice | undefined, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const { addressType = '', ports, endpoints } = slice;
   if (addressType === '') errors.push(required(fieldPath('addressType')));
@@ -44,16 +46,16 @@ export function validateEndpointSlice(slice: EndpointSlice, old?: EndpointSlice)
   if (ports) validatePorts(errors, ports);
   if (!endpoints) return errors;
   const ofEndpoints: FieldError[] = [];
-  validateEndpoints(ofEndpoints, endpoints, addressType);
+  validateEndpoints(ofEndpoints, endpoints, addressType, server);
   // Stored endpoints may violate newer rules.
   if (ofEndpoints.length > 0 && !(old && semanticDeepEqual(old.endpoints, endpoints))) addErrors(errors, ofEndpoints);
   return errors;
 }
 
-export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): FieldError[] {
+export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, slice.metadata, nameIsDNSSubdomain);
-  addErrors(errors, validateEndpointSlice(slice, old));
+  addErrors(errors, validateEndpointSlice(slice, old, server));
   if (slice.addressType !== old.addressType)
     errors.push(invalid(fieldPath('addressType'), named(slice.addressType ?? ''), fieldImmutableError));
   return errors;
@@ -78,20 +80,20 @@ function validatePorts(errors: FieldError[], ports: readonly EndpointPort[]): vo
   }
 }
 
-function validateEndpoints(errors: FieldError[], endpoints: readonly Endpoint[], addressType: string): void {
+function validateEndpoints(errors: FieldError[], endpoints: readonly Endpoint[], addressType: string, server: ServerTraits): void {
   if (endpoints.length > maxEndpoints) {
     errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
     return;
   }
-  for (let i = 0; i < endpoints.length; i++) validateEndpoint(errors, endpoints[i]!, addressType, endpointsPath.index(i));
+  for (let i = 0; i < endpoints.length; i++) validateEndpoint(errors, endpoints[i]!, addressType, endpointsPath.index(i), server);
 }
 
-function validateEndpoint(errors: FieldError[], endpoint: Endpoint, addressType: string, path: Path): void {
+function validateEndpoint(errors: FieldError[], endpoint: Endpoint, addressType: string, path: Path, server: ServerTraits): void {
   const { addresses = [], nodeName, deprecatedTopology: topology, hostname, hints } = endpoint;
   const addressesPath = path.child('addresses');
   if (addresses.length === 0) errors.push(required(addressesPath, 'must contain at least 1 address'));
   else if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
-  for (let i = 0; i < addresses.length; i++) validateAddress(errors, addresses[i]!, addressType, addressesPath, i);
+  for (let i = 0; i < addresses.length; i++) validateAddress(errors, addresses[i]!, addressType, addressesPath, i, server);
   if (nodeName !== undefined) check(errors, nameIsDNSSubdomain(nodeName, false), nodeName, path, 'nodeName');
   if (topology) {
     const count = Object.keys(topology).length;
@@ -102,11 +104,11 @@ function validateEndpoint(errors: FieldError[], endpoint: Endpoint, addressType:
   if (hints) validateHints(errors, hints, path.child('hints'));
 }
 
-function validateAddress(errors: FieldError[], address: string, addressType: string, path: Path, i: number): void {
+function validateAddress(errors: FieldError[], address: string, addressType: string, path: Path, i: number, server: ServerTraits): void {
   if (addressType === 'FQDN') addErrors(errors, isFullyQualifiedDomainName(path.index(i), address));
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return;
   const at = path.index(i);
-  const wrong = addressType === 'IPv4' ? isValidIPForLegacyField(at, address, true) : isValidIP(at, address);
+  const wrong = addressType === 'IPv4' ? isValidIPForLegacyField(at, address, validatesStrictAddresses(server)) : isValidIP(at, address);
   if (wrong.length > 0) {
     addErrors(errors, wrong);
     return;

@@ -14,7 +14,7 @@ export default defineResource<ServiceCIDR>({
   storageVersionHash: 'gNLvruQhW2g=',
   schema: 'networking_v1.ServiceCIDR',
   storagePath: 'servicecidrs',
-  strategy: withoutStatus({ validate: validateServiceCIDR, validateUpdate: validateServiceCIDRUpdate }),
+  strategy: withoutStatus({ validate: validateServiceCIDR, validateUpdate: validateServiceCIDRUpdate }, 'ServiceCIDRStatusFieldWiping'),
   columns: [
     nameColumn,
     stringColumn('CIDRs', describe('networking_v1.ServiceCIDRSpec', 'cidrs'), ({ spec }) => (spec?.cidrs ?? []).join(',')),

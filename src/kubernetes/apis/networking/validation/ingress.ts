@@ -1,6 +1,6 @@
 /** Validation of ingresses. Upstream: pkg/apis/networking/validation/validation.go. */
-import { addErrors, type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
-import { isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
+import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { parseIPSloppy } from '#apimachinery/validation/ip';
 import {
   isDNS1123Subdomain,
   isValidPathSegmentName,
@@ -14,7 +14,7 @@ import {
 } from '#apimachinery/validation/names';
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { isOptedOut } from '#kubernetes/apis/core/capabilities';
-import { check } from '#kubernetes/apis/core/validation/checks';
+import { check, validateIP } from '#kubernetes/apis/core/validation/checks';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type {
   HTTPIngressPath,
@@ -181,12 +181,12 @@ export function validateReference(errors: FieldError[], { apiGroup, kind, name }
   else check(errors, isValidPathSegmentName(name), name, path, 'name');
 }
 
-export function validateIngressStatusUpdate({ status }: Ingress, old: Ingress): FieldError[] {
+export function validateIngressStatusUpdate({ status }: Ingress, old: Ingress, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const path = fieldPath('status', 'loadBalancer', 'ingress');
   const before = new Set(old.status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip));
   for (const [i, { ip = '', hostname = '' }] of (status?.loadBalancer?.ingress ?? []).entries()) {
-    if (ip !== '') addErrors(errors, isValidIPForLegacyField(path.index(i).child('ip'), ip, true, before));
+    if (ip !== '') validateIP(errors, ip, path.index(i).child('ip'), server, before);
     if (hostname === '') continue;
     check(errors, isDNS1123Subdomain(hostname), hostname, path.index(i), 'hostname');
     if (parseIPSloppy(hostname)) errors.push(invalid(path.index(i).child('hostname'), hostname, 'must be a DNS name, not an IP address'));

@@ -48,5 +48,5 @@ it.each([
     errors: [`${path}.ports[0].endPort: Invalid value: 4: may not be specified when \`port\` is non-numeric`],
   },
 ])('$name', ({ object, errors }) => {
-  expect(validateNetworkPolicy(object).map(String)).toEqual(errors);
+  expect(validateNetworkPolicy(object, {}).map(String)).toEqual(errors);
 });

@@ -9,10 +9,11 @@ import {
   notSupported,
   required,
 } from '#apimachinery/validation/field';
-import { getWarningsForCIDR, isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
+import { getWarningsForCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { errorsOfEach } from '#apimachinery/validation/pausing';
-import { check } from '#kubernetes/apis/core/validation/checks';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { check, validateCIDR } from '#kubernetes/apis/core/validation/checks';
 import { validateSelector } from '#kubernetes/apis/pod-template';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '#kubernetes/schema/networking_v1.gen';
 
@@ -23,18 +24,23 @@ const noSpec: NetworkPolicySpec = {};
 interface Allowed {
   readonly invalidLabelValues: boolean;
   readonly cidrs: ReadonlySet<string>;
+  readonly server: ServerTraits;
 }
 
-export function validateNetworkPolicy({ spec = noSpec }: NetworkPolicy): FieldError[] {
-  return validateSpec(spec, { invalidLabelValues: false, cidrs: new Set() });
+export function validateNetworkPolicy({ spec = noSpec }: NetworkPolicy, server: ServerTraits): FieldError[] {
+  return validateSpec(spec, { invalidLabelValues: false, cidrs: new Set(), server });
 }
 
-export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { spec: old = noSpec }: NetworkPolicy): FieldError[] {
+export function validateNetworkPolicyUpdate(
+  { spec = noSpec }: NetworkPolicy,
+  { spec: old = noSpec }: NetworkPolicy,
+  server: ServerTraits,
+): FieldError[] {
   const ofSelector: FieldError[] = [];
   validateSelector(ofSelector, old.podSelector, specPath);
   const peers = [...(old.ingress ?? []).flatMap(({ from = [] }) => from), ...(old.egress ?? []).flatMap(({ to = [] }) => to)];
   const cidrs = peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])] : []));
-  return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs: new Set(cidrs) });
+  return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs: new Set(cidrs), server });
 }
 
 /** Warnings about non-canonical address blocks. Upstream: pkg/registry/networking/networkpolicy/strategy.go. */
@@ -126,16 +132,16 @@ function validatePeer(
   else if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
 }
 
-function validateIPBlock(errors: FieldError[], { cidr = '', except = [] }: IPBlock, path: Path, { cidrs }: Allowed): void {
+function validateIPBlock(errors: FieldError[], { cidr = '', except = [] }: IPBlock, path: Path, { cidrs, server }: Allowed): void {
   if (cidr === '') {
     errors.push(required(path.child('cidr')));
     return;
   }
-  addErrors(errors, isValidCIDRForLegacyField(path.child('cidr'), cidr, true, cidrs));
+  validateCIDR(errors, cidr, path.child('cidr'), server, cidrs);
   const outer = parseCIDRSloppy(cidr);
   if (!outer) return;
   for (const [i, text] of except.entries()) {
-    addErrors(errors, isValidCIDRForLegacyField(path.child('except').index(i), text, true, cidrs));
+    validateCIDR(errors, text, path.child('except').index(i), server, cidrs);
     const inner = parseCIDRSloppy(text);
     if (inner && !isStrictSubset(inner, outer))
       errors.push(invalid(path.child('except').index(i), text, 'must be a strict subset of `cidr`'));
