@@ -21,7 +21,7 @@ import { keyOf, type SharedInformer, type SharedInformers } from './shared-infor
 import { WorkQueue } from './work-queue.ts';
 
 const defaultTimeoutMs = 60_000;
-/** Duration of a turn of a reconcile from which it is logged: meanwhile, the server answers nobody. */
+/** Duration of a turn of a reconcile from which it is logged: meanwhile, the server answers no request. */
 const longTurnMs = 500;
 
 export interface ControllerParts {
