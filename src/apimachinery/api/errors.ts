@@ -16,7 +16,7 @@ export class StatusError extends Error {
   }
 
   static {
-    recognizeCopies(this);
+    recognizeCopies(StatusError);
   }
 }
 

@@ -60,7 +60,7 @@ export class ConversionError extends Error {
   override readonly name = 'ConversionError';
 
   static {
-    recognizeCopies(this);
+    recognizeCopies(ConversionError);
   }
 }
 

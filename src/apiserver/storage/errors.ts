@@ -9,7 +9,7 @@ export abstract class StorageError extends Error {
   }
 
   static {
-    recognizeCopies(this);
+    recognizeCopies(StorageError);
   }
 }
 

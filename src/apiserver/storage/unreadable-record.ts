@@ -18,7 +18,7 @@ export class UnreadableRecord implements StorageRecord {
   }
 
   static {
-    recognizeCopies(this);
+    recognizeCopies(UnreadableRecord);
   }
 
   get value(): Buffer {
