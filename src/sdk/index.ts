@@ -42,10 +42,12 @@ export { parseSchedule, type ScheduleTimes } from '#apimachinery/runtime/schedul
 export { deepCopy } from '#apimachinery/runtime/copy';
 export { formatMicroTime, formatTime, parseTime } from '#apimachinery/runtime/time';
 export { deepEqual } from '#apimachinery/runtime/equality';
+export { isNumber, type JsonNumber, toFloat } from '#apimachinery/runtime/numbers';
 export { quote } from '#apimachinery/runtime/quote';
 export {
   type FieldError,
   fieldPath,
+  type Path as FieldPath,
   forbidden as fieldForbidden,
   invalid,
   required as fieldRequired,
@@ -70,7 +72,7 @@ export type { Draft } from './fluent/draft.ts';
 export { policy, type PolicyContext, type PolicyOptions, type PolicyService } from './fluent/policy.ts';
 export type { Condition as RuleCondition, PolicyRequest, Rule, RuleHandler } from './fluent/rule.ts';
 export { type NotOffered, type Selection, type SubresourceSelection, type TextPattern, when } from './fluent/when.ts';
-export { type ConnectionOptions, type Kind, type KindFacts, kindOf } from '#apiserver/registry/kind';
+export { type ConnectionOptions, type CustomKindFacts, type Kind, type KindFacts, kindOf, type OfType } from '#apiserver/registry/kind';
 export type {
   AdmissionHandler,
   AdmissionMatch,
@@ -99,7 +101,7 @@ export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
 export type { AdmissionTrace, TraceNote, TraceStep } from '#apiserver/request/request-trace';
 export type { Peer } from '#apiserver/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
-export type { ContributionOptions } from '#apiserver/base/contribution';
+export type { ContributedValue, ContributionOptions, PluginClass } from '#apiserver/base/contribution';
 export { contribute, Contribution } from '#apiserver/plugins/contribute';
 export { PluginServices } from '#apiserver/plugins/plugin-services';
 export { Client, type ClientTarget, type ObjectClient } from '#apiserver/registry/client';
@@ -188,6 +190,7 @@ export {
 } from '#apiserver/controllers/controller';
 export { aborted } from '#apiserver/controllers/aborted';
 export { ControllerClient } from '#apiserver/controllers/controller-client';
+export { type CreatedOrUpdated, createOrUpdate } from '#apiserver/controllers/create-or-update';
 export type { EventType } from '#apiserver/controllers/event-form';
 export { EventRecorder } from '#apiserver/controllers/event-recorder';
 export { Expectations } from '#apiserver/controllers/expectations';

@@ -186,6 +186,33 @@ describe('a plugin package', () => {
     await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { ...options, cwd: own });
     const { stdout } = await execute('npm', ['test'], { ...options, cwd: own });
     expect(stdout).toMatch(/pass 2\n/);
+    // Vitest compiles decorators, also of parameters, outside of the `include` of tsconfig.json.
+    await symlink(join(checkout, 'node_modules/vitest'), join(own, 'node_modules/vitest'));
+    const source = await readFile(join(own, 'src/labels.ts'), 'utf8');
+    await mkdir(join(own, 'test'));
+    await writeFile(join(own, 'test/other.ts'), source);
+    await writeFile(
+      join(own, 'test/other.test.ts'),
+      `import { reconcileTable } from 'kubenest/sdk/testing';
+import { Labels } from './other.ts';
+reconcileTable(Labels, [{ name: 'ignores a namespace that is gone', request: 'gone' }]);`,
+    );
+    const vitest = await execute(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { ...options, cwd: own });
+    expect(vitest.stdout).toMatch(/Tests +3 passed/);
+  });
+
+  it('denies requests when it has another copy of kubenest than the server', { timeout: 60_000 }, async () => {
+    await writeFile(
+      join(installed.project, 'denied.mjs'),
+      `import { startTestCluster } from 'kubenest/testing';
+import { TeamLabels } from './team-labels/dist/team-labels.js';
+await using cluster = await startTestCluster({ plugins: [TeamLabels], quiet: true });
+const body = { metadata: { name: 'web' }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
+const { status } = await cluster.fetch('/api/v1/namespaces/default/pods', { body });
+process.stdout.write(String(status));`,
+    );
+    const { stdout } = await execute(process.execPath, ['denied.mjs'], { cwd: installed.project, env: cleanEnvironment() });
+    expect(stdout).toBe('403');
   });
 
   it('is served by `kubenest dev` of the installed package', { timeout: 60_000 }, async () => {

@@ -160,7 +160,7 @@ function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus, node:
   const { exitCode = 0, finishedAt } = status.state?.terminated ?? {};
   if (!shouldRestart(one, pod, exitCode)) return undefined;
   const backOffMs = restartBackOffMs(status.restartCount ?? 0);
-  if (backOffMs === 0) return start(pod, one, timeOf(finishedAt), [], node);
+  if (backOffMs === 0) return start(pod, one, timeOf(finishedAt), pullEvents(one, node, 0), node);
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const message = `Back-off restarting failed container ${one.container.name} in pod ${name}_${namespace}(${uid})`;
   return {

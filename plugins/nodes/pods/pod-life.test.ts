@@ -495,6 +495,9 @@ describe('the life of a pod', () => {
       unready,
       'Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500',
       'Killing: Container c0 failed liveness probe, will be restarted',
+      // Each start looks for the image: kuberuntime_container.go startContainer.
+      'Pulling: Pulling image "nginx"',
+      'Pulled: Successfully pulled image "nginx" in 0ms (0ms including waiting). Image size: 0 bytes.',
       'Created: Container created',
       'Started: Container started',
       unready,

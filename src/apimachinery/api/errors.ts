@@ -1,5 +1,6 @@
 /** API errors, each with a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
 import type { GroupKind, GroupResource, Status, StatusCause, StatusDetails } from '../meta/types.ts';
+import { recognizeCopies } from '../runtime/class-copies.ts';
 import { quote } from '../runtime/quote.ts';
 import { aggregateMessages, type FieldError, maxErrors, maxShown } from '../validation/field.ts';
 
@@ -12,6 +13,10 @@ export class StatusError extends Error {
     options?: ErrorOptions,
   ) {
     super(status.message ?? '', options);
+  }
+
+  static {
+    recognizeCopies(StatusError);
   }
 }
 

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersion, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, isGroupVersion } from '#apimachinery/meta/types';
+import { recognizeCopies } from '#apimachinery/runtime/class-copies';
 import { decode, type Decoded } from '#apimachinery/runtime/decode';
 import { decodeSteps } from '#apimachinery/runtime/decode-steps';
 import { encode, encodeLineSteps } from '#apimachinery/runtime/encode';
@@ -57,6 +58,10 @@ export interface ChunkedForms extends ObjectForms {
 /** Thrown if an object cannot be converted to the requested kind. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
+
+  static {
+    recognizeCopies(ConversionError);
+  }
 }
 
 /** Type of a document. */

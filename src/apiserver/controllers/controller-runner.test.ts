@@ -193,6 +193,25 @@ it('retries a failure with a growing delay, and reports it', async () => {
   await ended;
 });
 
+it('logs a reconcile that blocks the process before its first await', async () => {
+  let spin = (): void => {};
+  const controller = recording(({ name }) => {
+    if (name === 'slow') spin();
+  });
+  const { clock, sources, errors, stop, ended } = await start(controller);
+  spin = () => {
+    const end = clock.now() + 750;
+    clock.now = () => end;
+  };
+  sources.synced();
+  for (const name of ['a', 'slow', 'b']) sources.send('replicasets', 'ADDED', object(name));
+  await turn();
+  expect(controller.seen).toHaveLength(3);
+  expect(errors).toEqual(['no await for 750 ms']);
+  stop();
+  await ended;
+});
+
 it('reconciles again after the requested time', async () => {
   const controller = recording(() => ({ requeueAfterMs: 5_000 }));
   const { clock, sources, stop, ended } = await start(controller);

@@ -21,6 +21,8 @@ import { keyOf, type SharedInformer, type SharedInformers } from './shared-infor
 import { WorkQueue } from './work-queue.ts';
 
 const defaultTimeoutMs = 60_000;
+/** Duration of a turn of a reconcile from which it is logged: meanwhile, the server answers no request. */
+const longTurnMs = 500;
 
 export interface ControllerParts {
   readonly options: ControllerOptions;
@@ -169,7 +171,7 @@ export class ControllerRunner {
       timeout.abort(error);
       if (isCounted) return;
       this.#failed(key, error);
-      this.#queue.addRateLimited(key);
+      this.#requeue(key, 'timeout');
       count('error');
     });
     this.#observer.started();
@@ -178,13 +180,15 @@ export class ControllerRunner {
       let message: string | undefined;
       try {
         const context = new Context([shutdown, timeout], this.#queue.requeues(key));
-        const result = (await controller.reconcile?.(requestOf(key), context)) ?? {};
+        const reconciling = controller.reconcile?.(requestOf(key), context);
+        this.#turnEnded(key, clock.now() - began);
+        const result = (await reconciling) ?? {};
         if (!isCounted) count(this.#settle(key, result.requeueAfterMs, result.requeue));
       } catch (error) {
         message = error instanceof Error ? error.message : String(error);
         if (isCounted) return;
         if (!shutdown.aborted) this.#failed(key, error);
-        this.#queue.addRateLimited(key);
+        this.#requeue(key, 'error');
         count('error');
       } finally {
         cancel();
@@ -196,13 +200,27 @@ export class ControllerRunner {
 
   #settle(key: string, requeueAfterMs: number | undefined, requeue: boolean | undefined): ReconcileOutcome {
     if (requeue && requeueAfterMs === undefined) {
-      this.#queue.addRateLimited(key);
+      this.#requeue(key, 'requeue');
       return 'requeue';
     }
     this.#queue.forget(key);
     if (requeueAfterMs === undefined) return 'success';
+    this.parts.traces?.queued(key, `after ${requeueAfterMs} ms`);
     this.#queue.addAfter(key, requeueAfterMs);
     return 'requeue_after';
+  }
+
+  /** Adds a key with the growing delay of failures. */
+  #requeue(key: string, reason: string): void {
+    this.#queue.addRateLimited(key);
+    this.parts.traces?.queued(key, `retry ${this.#queue.requeues(key)} after ${reason}`);
+  }
+
+  /** Logs a reconcile whose first turn, up to its first `await`, was long. */
+  #turnEnded(key: string, milliseconds: number): void {
+    if (milliseconds < longTurnMs) return;
+    const fields = { controller: this.name, object: key, reason: `no await for ${Math.round(milliseconds)} ms` };
+    this.parts.logger.warn(fields, `controller ${this.name}: reconcile blocked the server`);
   }
 
   #failed(key: string, error: unknown): void {

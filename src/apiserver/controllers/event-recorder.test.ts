@@ -85,6 +85,19 @@ it('writes an event of events.k8s.io and counts equal ones as a series', async (
   expect(writes[1]).toMatchObject({ verb: 'patch', body: { series: { count: 2, lastObservedTime: '1970-01-01T00:16:40.000000Z' } } });
 });
 
+it('counts equal events about another state of the object separately in the form of events.k8s.io', async () => {
+  const changed = { ...pod, metadata: { ...pod.metadata, resourceVersion: '8' } };
+  for (const [form, verbs] of [
+    ['events.k8s.io', ['create', 'create', 'patch']],
+    ['v1', ['create', 'patch', 'patch']],
+  ] as const) {
+    const { recorder, writes } = newRecorder(form);
+    for (const state of [pod, changed, changed]) recorder.event(state, 'Warning', 'Failed', 'no');
+    await turn();
+    expect(writes.map(({ verb }) => verb)).toEqual(verbs);
+  }
+});
+
 it('creates an event again whose object has expired', async () => {
   const { recorder, writes, expired } = newRecorder('v1');
   recorder.event(pod, 'Normal', 'Started', 'x');

@@ -62,7 +62,8 @@ export class ClientEventRecorder implements EventRecorder {
   event(object: KubeObject, type: EventType, reason: string, message: string, details: EventDetails = {}): void {
     const cut = message.length > maxMessageLength ? message.slice(0, maxMessageLength) : message;
     const reference = referenceTo(object, details.fieldPath);
-    const observed = this.#similar.observe(reference, type, reason, cut);
+    const version = this.options.form === 'v1' ? '' : object.metadata.resourceVersion;
+    const observed = this.#similar.observe(reference, type, reason, cut, version);
     if (!observed || this.#waiting.length >= maxWaiting) return;
     const { record } = observed;
     const entry = {

@@ -35,6 +35,8 @@ export class ReconcileTraces {
   /** Ends the trace, and keeps it if the reconcile did something. `message`: the error. */
   end(trace: ReconcileTrace, message?: string): void {
     trace.end(message);
-    if (trace.isOfInterest) this.kept.keep(trace);
+    if (!trace.isOfInterest) return;
+    this.kept.keep(trace);
+    this.kept.onClose?.(trace.document());
   }
 }

@@ -45,8 +45,11 @@ export class SimilarEvents {
 
   constructor(readonly clock: Clock) {}
 
-  /** Counts an event. Returns undefined if the object has too many events. */
-  observe(object: ObjectReference, type: EventType, reason: string, message: string): ObservedEvent | undefined {
+  /**
+   * Counts an event. Returns undefined if the object has too many events. `version`: events with another one are not equal; those of
+   * events.k8s.io are about one state of an object (client-go/tools/events).
+   */
+  observe(object: ObjectReference, type: EventType, reason: string, message: string, version = ''): ObservedEvent | undefined {
     const now = this.clock.wallTime();
     const objectKey = [object.kind, object.namespace, object.name, object.uid, object.apiVersion, object.fieldPath].join('\0');
     const groupKey = `${objectKey}\0${type}\0${reason}`;
@@ -57,7 +60,7 @@ export class SimilarEvents {
     this.#groups.set(groupKey, { messages, lastMs: now });
     const isCombined = messages.size >= combineAfter;
     if (isCombined) messages.delete(messages.values().next().value as string);
-    const key = isCombined ? groupKey : `${groupKey}\0${message}`;
+    const key = isCombined ? groupKey : `${groupKey}\0${message}\0${version}`;
     const record = this.#events.get(key) ?? { count: 0, firstMs: now };
     record.count += 1;
     this.#events.set(key, record);

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, it } from 'vitest';
 import { guardController } from './guard-controller.ts';
 import { currentPlugin } from './plugin-origin.ts';
@@ -23,6 +24,12 @@ it.each([new Counts(), Object.freeze(new Counts())])('runs methods as work of th
   expect(guarded.count).toBe(count);
   expect([guarded.own(), guarded.isReady]).toEqual(['@acme/counts', true]);
   expect([guarded.constructor, guarded instanceof Counts]).toEqual([Counts, true]);
+});
+
+it('keeps the context of the caller, in which requests belong to the traced reconcile', () => {
+  const context = new AsyncLocalStorage<string>();
+  const guarded = guardController({ reconcile: () => [context.getStore(), currentPlugin()?.package] }, { package: '@acme/counts' });
+  expect(context.run('trace', () => guarded.reconcile())).toEqual(['trace', '@acme/counts']);
 });
 
 it('leaves controllers of the server as they are', () => {

@@ -33,6 +33,19 @@ export function runnerOf(origin: PluginOrigin | undefined): RunPlugin {
   };
 }
 
+/**
+ * Like `runnerOf`, but the work keeps the other contexts of its caller, such as the trace of a reconcile. It costs more for each call.
+ */
+export function runnerInContext(origin: PluginOrigin): RunPlugin {
+  return (work) => {
+    try {
+      return current.run(origin, work);
+    } catch (thrown) {
+      throw errorOf(thrown);
+    }
+  };
+}
+
 /** Returns the package that started the current work; undefined for work of the server. */
 export function currentPlugin(): PluginOrigin | undefined {
   return current.getStore();

@@ -1,3 +1,4 @@
+import { recognizeCopies } from '#apimachinery/runtime/class-copies';
 import type { Revision, StorageRecord } from './storage.ts';
 
 /** Base class of the errors that a backend rejects with. Upstream: apiserver/pkg/storage/errors.go. */
@@ -5,6 +6,10 @@ export abstract class StorageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
+  }
+
+  static {
+    recognizeCopies(StorageError);
   }
 }
 

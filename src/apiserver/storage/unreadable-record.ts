@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { recognizeCopies } from '#apimachinery/runtime/class-copies';
 import type { Revision, StorageRecord } from './storage.ts';
 
 /** A record with an unreadable value. Reading `value` throws the reason. */
@@ -14,6 +15,10 @@ export class UnreadableRecord implements StorageRecord {
     this.key = key;
     this.revision = revision;
     this.createRevision = createRevision;
+  }
+
+  static {
+    recognizeCopies(UnreadableRecord);
   }
 
   get value(): Buffer {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import inspector from 'node:inspector';
 import { resolve } from 'node:path';
 import { traceText } from '#apiserver/tracing/trace-text';
+import type { ContributionKind } from '#apiserver/base/contribution';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { assertFree, sharesPorts } from '#apiserver/serving/shares-ports';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
@@ -30,7 +31,7 @@ export type DevCommand =
 /**
  * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and
  * no port, so that a wrong configuration or a constructor that throws is known while the previous server still serves. On `begin` it starts,
- * and prints the traces of the writes that the plugins under development handled. It ends with its parent process.
+ * and prints the traces of the writes that the plugins under development handled, and of the reconciles of their controllers. It ends with its parent process.
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
@@ -57,15 +58,18 @@ export async function runDevServer(args: readonly string[]): Promise<void> {
   process.disconnect();
 }
 
-/** Returns a test of traces: true if an admission plugin of one of the packages was called. */
+/** Returns a test of traces: true if an admission plugin of one of the packages was called, or a controller of them reconciled. */
 async function handledBy(packages: readonly string[], { plugins }: ServerOptions): Promise<(trace: TraceDocument) => boolean> {
   const loaded = await loadConfiguredPlugins(plugins);
-  const names = new Set(
-    loaded
-      .filter(({ described, origin }) => described.kind === 'AdmissionPlugin' && packages.includes(origin?.package ?? ''))
-      .map(({ described }) => described.options.name),
-  );
-  return ({ steps }) => steps.some(({ stage, name }) => (stage === 'admit' || stage === 'validate') && names.has(name));
+  const own = loaded.filter(({ origin }) => packages.includes(origin?.package ?? ''));
+  const namesOf = (kind: ContributionKind): ReadonlySet<string> =>
+    new Set(own.filter(({ described }) => described.kind === kind).map(({ described }) => described.options.name));
+  const admissionPlugins = namesOf('AdmissionPlugin');
+  const controllers = namesOf('Controller');
+  return ({ method, url, steps }) =>
+    method === 'RECONCILE'
+      ? controllers.has(url.slice(0, url.indexOf(' ')))
+      : steps.some(({ stage, name }) => (stage === 'admit' || stage === 'validate') && admissionPlugins.has(name));
 }
 
 async function commanded<C extends DevCommand['command']>(command: C): Promise<Extract<DevCommand, { readonly command: C }>> {

@@ -31,6 +31,14 @@ export async function newPluginPackage(
   return Object.keys(files);
 }
 
+/** Vitest reads `experimentalDecorators` of tsconfig.json only for files in its `include`. */
+const vitestConfig = `// For tests with vitest (npm install --save-dev vitest); npm test needs none.
+export default {
+  oxc: { decorator: { legacy: true } },
+  test: { include: ['{src,test}/**/*.test.ts'] },
+};
+`;
+
 function templateOf(name: string, kubenest: string, contribution: NewContribution): Record<string, string> {
   const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
   const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
@@ -42,7 +50,9 @@ function templateOf(name: string, kubenest: string, contribution: NewContributio
     version: '0.1.0',
     type: 'module',
     engines: { node: '>=24.18.1' },
-    files: ['dist', '!dist/*.test.js', '!dist/*.test.js.map'],
+    // For other packages and tests that import it; the server loads `kubenest.plugins`.
+    exports: './dist/index.js',
+    files: ['dist', '!dist/*.test.js', '!dist/*.test.js.map', '!dist/*.test.d.ts'],
     kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
     // `kubenest` runs first, because it reports a Node version that is too old.
     scripts: { build: 'tsc', test: `kubenest version && tsc && ${tests}`, prepack: 'tsc' },
@@ -60,6 +70,7 @@ function templateOf(name: string, kubenest: string, contribution: NewContributio
     rewriteRelativeImportExtensions: true,
     skipLibCheck: true,
     sourceMap: true,
+    declaration: true,
     rootDir: 'src',
     outDir: 'dist',
   };
@@ -84,6 +95,7 @@ function templateOf(name: string, kubenest: string, contribution: NewContributio
     'package.json': json(manifest),
     'tsconfig.json': json({ compilerOptions, include: ['src'] }),
     '.vscode/launch.json': json(launch),
+    'vitest.config.js': vitestConfig,
     '.gitignore': 'node_modules/\ndist/\n.kubenest/\n',
     'kubenest.yaml': `apiVersion: kubenest.dev/v1alpha1
 kind: ServerConfiguration
