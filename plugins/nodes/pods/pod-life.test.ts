@@ -1,7 +1,7 @@
 import type { Container, Pod, PodSpec, Probe } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { timeText } from '../time.ts';
-import { leastThreadTime } from '#apimachinery/testing/thread-time';
+import { leastThreadTime } from '#apimachinery/testing/least-thread-time';
 import { noStore } from './file-store.ts';
 import { nextLifeStep, type PodHost } from './pod-life.ts';
 import { annotationPrefix, settingProblems } from './settings.ts';

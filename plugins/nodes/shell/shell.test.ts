@@ -5,7 +5,7 @@ import { UnknownProgramError } from './programs.ts';
 import { UnsupportedScriptError } from './script.ts';
 import type { ProcessContext, ProcessResult } from './process.ts';
 import { runCommand } from './shell.ts';
-import { leastThreadTime } from '#apimachinery/testing/thread-time';
+import { leastThreadTime } from '#apimachinery/testing/least-thread-time';
 
 const context: Omit<ProcessContext, 'files'> = {
   env: { HOME: '/root', COLOR: 'red' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { leastThreadTime } from '#apimachinery/testing/thread-time';
+import { leastThreadTime } from '#apimachinery/testing/least-thread-time';
 import { describe, expect, it } from 'vitest';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-parser.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { withoutTrailing } from './trailing.ts';
-import { leastThreadTime } from '#apimachinery/testing/thread-time';
+import { leastThreadTime } from '#apimachinery/testing/least-thread-time';
 
 it.each([
   ['', ''],

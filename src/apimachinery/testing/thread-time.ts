@@ -1,5 +1,3 @@
-import { slowness } from './slowness.ts';
-
 /**
  * CPU time in milliseconds that this thread has used. Tests bound the difference of two values instead of wall time, which
  * grows with the load of the machine.
@@ -7,22 +5,4 @@ import { slowness } from './slowness.ts';
 export function threadMilliseconds(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
-}
-
-/**
- * Returns the CPU time of this thread for the work. Other load, the collector and the compiler only add to it: work that takes longer than the
- * limit is done again, up to five times, and the shortest result counts, in milliseconds of the machine for which the limits of the tests are.
- *
- * @param work can be done again, with the same result
- * @param below limit in milliseconds
- */
-export function leastThreadTime(work: () => unknown, below: number): number {
-  let least = Infinity;
-  for (let attempt = 0; attempt < 5 && least >= below; attempt += 1) {
-    const began = threadMilliseconds();
-    work();
-    const taken = threadMilliseconds() - began;
-    least = Math.min(least, taken < below ? taken : taken / slowness());
-  }
-  return least;
 }
