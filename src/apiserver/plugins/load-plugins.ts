@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { relative, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { Container, type ContainerModule } from 'inversify';
 import { type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
 import { Contribution } from './contribute.ts';
@@ -13,6 +13,7 @@ import { withPolicies } from './policy/with-policies.ts';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readPluginConfiguration } from './read-configuration.ts';
+import { stackPlaces } from './stack-places.ts';
 import { importOnly, type VerifiedFiles } from './verified-modules.ts';
 import { TimeoutError, within } from './within.ts';
 
@@ -82,7 +83,7 @@ async function describeContributions(
     contributedBy([module]).map((contribution) => {
       const description = describe(contribution);
       if (!description) throw new Error(`${file}: contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
-      return { contribution, description, origin: { package: found.name, file, version: found.version, integrity } };
+      return { contribution, description, origin: { package: found.name, folder: found.folder, file, version: found.version, integrity } };
     }),
   );
   return { modules: imported.map(({ module }) => module), described };
@@ -188,12 +189,8 @@ function isContainerModule(module: unknown): module is ContainerModule {
 
 /** Returns `dist/index.js:3`, the first place in the folder that the stack of an error names; undefined if there is none. */
 function placeOf(error: unknown, folder: string): string | undefined {
-  const { stack = '' } = (error ?? {}) as Partial<Error>;
-  for (const [, path = '', line = ''] of stack.matchAll(/((?:file:\/\/)?\/[^\s():]+):(\d+)/g)) {
-    const file = path.startsWith('file:') ? fileURLToPath(path) : path;
-    if (file.startsWith(folder + sep)) return `${relative(folder, file)}:${line}`;
-  }
-  return undefined;
+  const place = stackPlaces(error).find(({ file }) => file.startsWith(folder + sep));
+  return place && `${relative(folder, place.file)}:${place.line}`;
 }
 
 /** Methods of which a contribution needs at least one, by kind. */

@@ -4,6 +4,8 @@ import { errorOf } from './error-of.ts';
 /** The package of a contribution. */
 export interface PluginOrigin {
   readonly package: string;
+  /** Absolute path of the package's folder. */
+  readonly folder?: string | undefined;
   /** The module that contributes it, relative to the package's folder. */
   readonly file?: string | undefined;
   readonly version?: string | undefined;

@@ -15,9 +15,12 @@ it.each([
   const metrics = {
     counter: () => ({ inc: (labels: Record<string, string>) => void counts.push(`${labels['package']} ${labels['reason']}`) }),
   };
-  const stray = new StrayErrors({ error: () => void (logged += 1) } as never, metrics as never, () => {
-    ended = true;
-  });
+  const stray = new StrayErrors(
+    { error: () => void (logged += 1) } as never,
+    metrics as never,
+    () => [],
+    () => (ended = true),
+  );
   const process = new EventEmitter();
   using _listening = stray.listen(process as NodeJS.Process);
   // The event of a timer that the plugin started, as Node emits it in the context of the timer.
@@ -26,3 +29,24 @@ it.each([
   await emitted;
   expect({ counts, ended, logged }).toEqual({ counts: counted ? [counted] : [], ended: ends, logged: 1 });
 });
+
+it.each([
+  { stack: ['at t (file:///p/a/dist/index.js:1:2)', 'at listOnTimeout (node:internal/timers:1:2)'], ends: false },
+  { stack: ['at t (/p/a/node_modules/b/index.js:1:2)', 'at u (/p/a/dist/index.js:1:2)'], ends: false },
+  { stack: ['at t (file:///p/a/dist/index.js:1:2)', 'at run (file:///p/server/dist/run.js:1:2)'], ends: true },
+  { stack: ['at t (file:///p/ab/dist/index.js:1:2)'], ends: true },
+  { stack: ['at run (file:///p/a/node_modules/kubenest/dist/run.js:1:2)'], ends: true },
+  { stack: ['at listOnTimeout (node:internal/timers:1:2)'], ends: true },
+])(
+  'an exception without context belongs to the package whose code alone is in its stack: $stack, ends the process: $ends',
+  ({ stack, ends }) => {
+    let ended = false;
+    const metrics = { counter: () => ({ inc: () => {} }) };
+    const packages = () => [{ package: '@acme/a', folder: '/p/a' }];
+    const stray = new StrayErrors({ error: () => {} } as never, metrics as never, packages, () => (ended = true));
+    const error = new Error('late');
+    error.stack = ['Error: late', ...stack].join('\n    ');
+    stray.handle('uncaughtException', error);
+    expect(ended).toBe(ends);
+  },
+);

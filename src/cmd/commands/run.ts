@@ -4,6 +4,7 @@ import { systemClock } from '#apiserver/base/clock';
 import { writeKubeconfig } from '#cmd/certificates/kubeconfig';
 import { watchFiles } from '#cmd/certificates/watch-files';
 import type { App, AppExtensions } from '#cmd/app';
+import { Contributions } from '#cmd/modules/contributions';
 import { optimizeSooner, tendEngine } from '#cmd/engine/engine';
 import { type CompletedOptions, completeOptions } from '#cmd/options/complete';
 import type { ServerOptions } from '#cmd/options/server-options';
@@ -38,7 +39,8 @@ export async function runServer(
   try {
     app = await createApp(config, { onTrace });
     for (const warning of completed.warnings) app.log.warn({}, warning);
-    using _stray = strayErrorsOf(app.log, app.nest.get<Metrics>(Metrics, { strict: false })).listen(process);
+    const contributions = app.nest.get<Contributions>(Contributions, { strict: false });
+    using _stray = strayErrorsOf(app.log, app.nest.get<Metrics>(Metrics, { strict: false }), () => contributions.all).listen(process);
     const ended = endOnSignal(app);
     const address = await app.start();
     const url = servedUrl(completed, address);

@@ -49,7 +49,7 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
     requestTraces,
     shutdownDelayMs: shutdownDelay * 1_000,
   });
-  using _stray = strayErrorsOf(log, server.metrics).listen(process);
+  using _stray = strayErrorsOf(log, server.metrics, () => file.contributions).listen(process);
   const ended = endOnSignal({ log, stop: () => server.stop() });
   try {
     const address = await server.start();

@@ -7,7 +7,9 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { Metrics } from '#apiserver/base/metrics/metrics';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
+import type { PluginOrigin } from '#apiserver/plugins/plugin-origin';
 import { StrayErrors } from '#apiserver/plugins/stray-errors';
+import { Contributions } from '#cmd/modules/contributions';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { writeChaoticPackages } from './chaotic-package.ts';
 import { failures, maps, OtherClient, secrets } from './other-client.ts';
@@ -183,7 +185,9 @@ describe('in the process of the server', () => {
     // As the command does: the test runner would fail at errors that no code handles.
     for (const event of ['uncaughtException', 'unhandledRejection']) process.removeAllListeners(event);
     const metrics = cluster.app.nest.get<Metrics>(Metrics, { strict: false });
-    handled = new StrayErrors(cluster.app.log, metrics, (error) => void unattributed.push(error)).listen(process);
+    const contributions = cluster.app.nest.get<Contributions>(Contributions, { strict: false });
+    const packages = (): PluginOrigin[] => contributions.all.flatMap(({ origin }) => origin ?? []);
+    handled = new StrayErrors(cluster.app.log, metrics, packages, (error) => void unattributed.push(error)).listen(process);
   }, 60_000);
   afterAll(async () => {
     await cluster[Symbol.asyncDispose]();
@@ -262,6 +266,15 @@ describe('in the process of the server', () => {
     }
     if (!answers.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 3_000);
   });
+
+  it.each(['throws', 'overflows', 'rejects', ...stray])(
+    'a module of pages: a timer that it started when it was created %s',
+    async (way) => {
+      const before = await failures(cluster, 'everything');
+      expect((await cluster.fetch(`/wild/later-${way}`)).status).toBe(200);
+      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 3_000);
+    },
+  );
 
   it.each(anywhere)('an audit backend that %s', async (way) => {
     const before = await failures(cluster, 'everything');
