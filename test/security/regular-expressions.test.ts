@@ -13,7 +13,6 @@ const shortTexts: Readonly<Record<string, string>> = {
   '/0+$/': 'the digits of a second',
   '/(\\d+\\.?\\d*|\\.\\d+)([a-zµμ]+)/g': 'a valid duration, which has a unit after each number',
   '/\\B(?=(\\d{3})+$)/g': 'the digits of a 64-bit number',
-  '/((?:file:\\/\\/)?\\/[^\\s():]+):(\\d+)/g': 'the stack of an error of a plugin package',
 };
 
 const lengths = [20, 60, 150, 500, 1_500, 8_000];

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { errorOf } from './error-of.ts';
 
-/** A place in the stack of an error. */
+/** A place that a stack names. */
 interface StackPlace {
   /** Absolute path. */
   readonly file: string;
@@ -9,9 +8,8 @@ interface StackPlace {
 }
 
 /** Returns the places in files that the stack of an error names, innermost first, without Node's own modules. */
-export function stackPlaces(error: unknown): StackPlace[] {
-  const { stack = '' } = errorOf(error);
-  return [...stack.matchAll(/[\s(]((?:file:\/\/)?\/[^\s():]+):(\d+)/g)].map(([, path = '', line = '']) => ({
+export function stackPlaces(stack: string): StackPlace[] {
+  return [...stack.matchAll(/(?:^|[\s(])((?:file:\/\/)?\/[^\s():]+):(\d+)/g)].map(([, path = '', line = '']) => ({
     file: path.startsWith('file:') ? fileURLToPath(path) : path,
     line,
   }));

@@ -3,6 +3,7 @@ import type { Logger } from '#apiserver/base/logger';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
 import { PluginFailures } from './plugin-failures.ts';
 import { currentPlugin, type PluginOrigin } from './plugin-origin.ts';
+import { errorOf } from './error-of.ts';
 import { stackPlaces } from './stack-places.ts';
 
 /** Event of the process for errors that no code handles. */
@@ -54,7 +55,7 @@ export class StrayErrors {
 
 /** Returns the package that contains all code in the stack of an error. The server may be installed in its node_modules. */
 function onlyOwner(error: unknown, packages: readonly PluginOrigin[]): PluginOrigin | undefined {
-  const places = stackPlaces(error);
+  const places = stackPlaces(errorOf(error).stack ?? '');
   if (places.length === 0) return undefined;
   const isIn = (folder: string): boolean =>
     places.every(({ file }) => file.startsWith(folder + sep) && !file.startsWith(join(folder, 'node_modules/kubenest') + sep));
