@@ -110,13 +110,13 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
     {
       name: 'Authentication',
-      filter: withAuthentication(
-        options.authentication,
-        log.authenticationFailed,
-        options.auditing,
-        options.access,
-        options.limitsUnauthenticatedHttp2,
-      ),
+      filter: withAuthentication({
+        guard: options.authentication,
+        onFailure: log.authenticationFailed,
+        auditing: options.auditing,
+        metrics: options.access,
+        limitsHttp2: options.limitsUnauthenticatedHttp2,
+      }),
     },
     { name: 'Tracing', filter: withTracing(log.slow, options.tracer) },
     { name: 'Audit', filter: withAudit(options.auditing) },

@@ -12,8 +12,8 @@ export class StreamedAnswer implements ResponseStream {
   readonly #target: Answer;
   readonly #stalledMs: number;
   readonly #kind: StreamKind;
-  /** Drain listeners of a list. */
-  readonly #listeners: (() => void)[] = [];
+  /** Called when the bytes of a list are sent. */
+  #sent: (() => void) | undefined;
 
   constructor(target: Answer, stalledMs: number, kind: StreamKind, abort: () => void) {
     this.#target = target;
@@ -31,10 +31,6 @@ export class StreamedAnswer implements ResponseStream {
     return false;
   }
 
-  readonly #sent = (): void => {
-    for (const listener of this.#listeners) listener();
-  };
-
   end(): void {
     this.#target.end();
     if (this.#kind === 'open') cutOffIfStalled(this.#target, this.#stalledMs);
@@ -45,7 +41,7 @@ export class StreamedAnswer implements ResponseStream {
   }
 
   onDrain(listener: () => void): void {
-    if (this.#kind === 'list') this.#listeners.push(listener);
+    if (this.#kind === 'list') this.#sent = listener;
     else this.#target.on('drain', listener);
   }
 }

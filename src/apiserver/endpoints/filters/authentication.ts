@@ -6,17 +6,20 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
 import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
 
+export interface AuthenticationFilterOptions {
+  readonly guard: Pick<AuthenticationGuard, 'authenticate'>;
+  readonly onFailure: (context: RequestContext, error: unknown) => void;
+  readonly auditing: Auditing | undefined;
+  readonly metrics: Pick<AccessMetrics, 'authenticated'>;
+  /** True: HTTP/2 connections are closed after requests of unauthenticated clients. */
+  readonly limitsHttp2: boolean;
+}
+
 /**
  * Runs the AuthenticationGuard in the chain. An unauthenticated client receives 401 without a reason. Upstream:
- * endpoints/filters/authentication.go. `limitsHttp2` closes HTTP/2 connections after requests of unauthenticated clients.
+ * endpoints/filters/authentication.go.
  */
-export function withAuthentication(
-  guard: Pick<AuthenticationGuard, 'authenticate'>,
-  onFailure: (context: RequestContext, error: unknown) => void,
-  auditing: Auditing | undefined,
-  metrics: Pick<AccessMetrics, 'authenticated'>,
-  limitsHttp2: boolean,
-): Filter {
+export function withAuthentication({ guard, onFailure, auditing, metrics, limitsHttp2 }: AuthenticationFilterOptions): Filter {
   const refuse = (context: RequestContext): void => {
     if (limitsHttp2) closeOverHttp2(context);
     auditFailedAuthentication(auditing, context);

@@ -331,7 +331,8 @@ describe('filters', () => {
         return true;
       },
     };
-    void withAuthentication(guard, () => {}, undefined, { authenticated: () => {} }, row.limits)(ok)(context);
+    const options = { guard, onFailure: () => {}, auditing: undefined, metrics: { authenticated: () => {} }, limitsHttp2: row.limits };
+    void withAuthentication(options)(ok)(context);
     expect(closed).toBe(row.closes);
   });
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
-import type { AdmissionMatch, AdmissionPluginClass } from '#apiserver/admission/attributes';
+import type { AdmissionMatch, AdmissionPluginClass, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
-import { policy, when } from '#sdk/index';
-import { Pod } from '../../../kubernetes/kinds.gen.ts';
 import { webhookScheme } from '../webhook-scheme.ts';
 import { type PluginScope, type ServedPlugin, webhookEntries } from './webhook-entries.ts';
 
@@ -15,13 +13,15 @@ interface PluginTraits {
   readonly scope?: PluginScope;
   readonly phases?: ServedPlugin['phases'];
   readonly after?: readonly string[];
+  readonly matchByPhase?: AdmissionPluginOptions['matchByPhase'];
 }
 
-function plugin(name: string, match: readonly AdmissionMatch[], { guard, scope, phases, after }: PluginTraits = {}): ServedPlugin {
+function plugin(name: string, match: readonly AdmissionMatch[], traits: PluginTraits = {}): ServedPlugin {
+  const { guard, scope, phases, after, matchByPhase } = traits;
   class Plugin {
     validate(): void {}
   }
-  AdmissionPlugin({ name, match, ...(after && { after }) })(Plugin);
+  AdmissionPlugin({ name, match, ...(after && { after }), ...(matchByPhase && { matchByPhase }) })(Plugin);
   const contribution = contributionOf(Plugin as AdmissionPluginClass);
   return { contribution: { ...contribution, guard: { ...contribution.guard, ...guard } }, phases: phases ?? ['validate'], scope };
 }
@@ -88,14 +88,10 @@ describe('rules', () => {
     expect(entry?.rules).toEqual(expect.arrayContaining(rules));
   });
 
-  it('select what the rules of a policy select in the phase of the webhook', () => {
-    const mutates = when(Pod)
-      .created()
-      .mutate(() => {});
-    const validates = when(Pod)
-      .deleted()
-      .validate(() => {});
-    const served: ServedPlugin = { contribution: contributionOf(policy('Both', mutates, validates)), phases: ['mutate', 'validate'] };
+  it('select what a plugin handles in the phase of the webhook', () => {
+    const deleted: AdmissionMatch = { ...maps, operations: ['DELETE'] };
+    const matchByPhase = { admit: [maps], validate: [deleted] };
+    const served = plugin('Both', [maps, deleted], { phases: ['mutate', 'validate'], matchByPhase });
     const operations = (phase: 'mutate' | 'validate'): unknown =>
       webhookEntries(phase, [served], scheme, []).map(({ rules }) => rules.map((rule) => rule.operations));
     expect([operations('mutate'), operations('validate')]).toEqual([[[['CREATE']]], [[['DELETE']]]]);
