@@ -13,8 +13,7 @@ interface Lookup {
 
 /**
  * Lets an informer catch up: one that has no object of a namespace may only lag behind the store, which a request that follows the creation
- * of the first object would notice. Upstream: the live lookups of the admission plugins LimitRanger and ResourceQuota;
- * PodSecurity has none.
+ * of the first object would notice. Upstream: the live lookups of the admission plugins LimitRanger and ResourceQuota.
  */
 export class CaughtUp {
   /** The lookups of the last 30 seconds, oldest first. */

@@ -2,7 +2,6 @@ import {
   AdmissionPlugin,
   type Attributes,
   Client,
-  Clock,
   Configuration,
   deepEqual,
   type FieldError,
@@ -20,7 +19,6 @@ import {
 import { aggregateFieldErrors } from '#sdk/internal';
 import type { Container, Pod } from '../../common/pod-walker.ts';
 import type { CheckedPod } from '../../common/pod-security/check.ts';
-import { CaughtUp } from '../caught-up.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';
 import { detailsText, violationsOf } from './evaluator.ts';
 import {
@@ -61,8 +59,7 @@ interface Namespaced {
 })
 export class PodSecurity {
   readonly #namespaces: Informer;
-  readonly #pods: Informer<Pod>;
-  readonly #podsCaughtUp: CaughtUp;
+  readonly #client: Client;
   readonly #defaults: Policy;
   readonly #exemptions: Readonly<Record<'namespaces' | 'usernames' | 'runtimeClasses', ReadonlySet<string>>>;
   readonly #metrics: PodSecurityMetrics;
@@ -72,13 +69,11 @@ export class PodSecurity {
   constructor(
     @inject(Informers) informers: Informers,
     @inject(Client) client: Client,
-    @inject(Clock) clock: Clock,
     @inject(Metrics) metrics: Metrics,
     @inject(Configuration) configuration: PodSecurityConfiguration,
   ) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
-    this.#pods = informers.for({ group: '', resource: 'pods' });
-    this.#podsCaughtUp = new CaughtUp(this.#pods, { group: '', version: 'v1', resource: 'pods' }, client, clock);
+    this.#client = client;
     this.#metrics = new PodSecurityMetrics(metrics);
     this.#defaults = defaultPolicyOf(configuration);
     const { namespaces, usernames, runtimeClasses } = configuration.exemptions;
@@ -124,10 +119,11 @@ export class PodSecurity {
     return this.#warnAboutPods(request, name, enforce);
   }
 
+  /** Reads the pods from the store: an informer may lack those that were just created, which upstream's check then misses. */
   async #warnAboutPods(request: Attributes, namespace: string, enforce: LevelVersion): Promise<void> {
-    await this.#podsCaughtUp.in(namespace);
-    const pods = this.#pods.list(namespace).filter(({ spec }) => !this.#isExemptRuntimeClass(spec));
-    for (const warning of await warningsAboutPods(namespace, pods, enforce)) request.addWarning(warning);
+    const pods = await this.#client.list({ group: '', version: 'v1', resource: 'pods' }, namespace);
+    const checked = pods.filter(({ spec }) => !this.#isExemptRuntimeClass(spec));
+    for (const warning of await warningsAboutPods(namespace, checked, enforce)) request.addWarning(warning);
   }
 
   #warnOfExemption(request: Attributes, name: string, policy: Policy): void {
