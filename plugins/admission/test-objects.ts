@@ -10,9 +10,12 @@ export function object(
   return { apiVersion, kind, metadata: { name: 'x', ...metadata }, ...rest };
 }
 
+/** The container of `pod`. */
+export const main = { name: 'main', image: 'image' };
+
 /** Pod with one container, `main`. */
 export function pod(spec: Record<string, unknown> = {}, metadata: KubeObject['metadata'] = {}): KubeObject {
-  return object('v1', 'Pod', { spec: { containers: [{ name: 'main', image: 'image' }], ...spec } }, { namespace: 'ns', ...metadata });
+  return object('v1', 'Pod', { spec: { containers: [main], ...spec } }, { namespace: 'ns', ...metadata });
 }
 
 export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {

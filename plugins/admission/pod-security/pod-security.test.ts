@@ -1,4 +1,3 @@
-import type { KubeObject } from 'kubenest/sdk';
 import { type AdmissionRow, admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { namespace, object, pod } from '../test-objects.ts';
 import { PodSecurity } from './pod-security.ts';
