@@ -1,3 +1,5 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import { admissionPlugins } from './builtin-plugins.ts';
@@ -21,4 +23,17 @@ describe('the list of built-in admission plugins', () => {
   it.each(names)('%s is the name that the class declares', (name) => {
     expect(admissionPluginOptions(admissionPlugins.get(name)!).name).toBe(name);
   });
+});
+
+const root = fileURLToPath(new URL('../../plugins', import.meta.url));
+/** Marks the classes that are plugins: a decorator, or the contract of an authenticator or authorizer. */
+const isPlugin =
+  /^(?:@(?:AdmissionPlugin|AuditBackendPlugin|Controller)\(|export class \w+ (?:extends AuthenticationStrategy|implements (?:TokenAuthenticator|Authorizer)))/m;
+
+it('each built-in plugin has its own test file', () => {
+  const folders = '{admission,audit,authentication,authorization,controllers,nodes,scheduler}';
+  const files = globSync(`${folders}/**/*.ts`, { cwd: root });
+  const plugins = files.filter((file) => !file.endsWith('.test.ts') && isPlugin.test(readFileSync(`${root}/${file}`, 'utf8')));
+  expect(plugins.length).toBeGreaterThan(admissionPlugins.size);
+  expect(plugins.filter((file) => !existsSync(`${root}/${file.replace(/\.ts$/, '.test.ts')}`))).toEqual([]);
 });

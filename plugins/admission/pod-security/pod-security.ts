@@ -121,7 +121,7 @@ export class PodSecurity {
 
   /** Reads the pods from the store: an informer may lack those that were just created, which upstream's check then misses. */
   async #warnAboutPods(request: Attributes, namespace: string, enforce: LevelVersion): Promise<void> {
-    const pods = await this.#client.list({ group: '', version: 'v1', resource: 'pods' }, namespace);
+    const pods = await this.#client.list<Pod>({ group: '', version: 'v1', resource: 'pods' }, namespace);
     const checked = pods.filter(({ spec }) => !this.#isExemptRuntimeClass(spec));
     for (const warning of await warningsAboutPods(namespace, checked, enforce)) request.addWarning(warning);
   }

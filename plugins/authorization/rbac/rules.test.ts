@@ -1,20 +1,8 @@
 import { expect, it } from 'vitest';
 import type { AuthorizationAttributes } from 'kubenest/sdk';
+import { attributes } from '../test-attributes.ts';
 import { type PolicyRule, ruleAllows } from './rules.ts';
 
-const request = (more: Partial<AuthorizationAttributes>): AuthorizationAttributes => ({
-  user: { name: 'jane', groups: [] },
-  verb: 'get',
-  isResourceRequest: true,
-  apiGroup: '',
-  apiVersion: 'v1',
-  resource: 'pods',
-  subresource: '',
-  namespace: 'ns',
-  name: 'p',
-  path: '',
-  ...more,
-});
 const pods: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 
 it.each<{ name: string; rule: PolicyRule; request: Partial<AuthorizationAttributes>; want: boolean }>([
@@ -46,5 +34,5 @@ it.each<{ name: string; rule: PolicyRule; request: Partial<AuthorizationAttribut
   },
   { name: 'a resource with a URL rule', rule: { verbs: ['get'], nonResourceURLs: ['*'] }, request: {}, want: false },
 ])('decides: $name', ({ rule, request: more, want }) => {
-  expect(ruleAllows(rule, request(more))).toBe(want);
+  expect(ruleAllows(rule, attributes(more))).toBe(want);
 });

@@ -67,11 +67,12 @@ it('shows the iterations of a loop without end as they happen', async () => {
   const script = 'while true; do echo a; sleep 0.01; done';
   const { promise, resolve } = Promise.withResolvers<void>();
   const stdout = (): void => {
-    if (++count === 5) resolve();
+    if (++count < 5) return;
+    process.hangUp();
+    resolve();
   };
   const process = startProcess(options({ hasStdin: false, command: ['sh', '-c', script] }), { stdout, stderr() {}, exit() {} });
   await promise;
-  process.hangUp();
   expect(count).toBe(5);
 });
 

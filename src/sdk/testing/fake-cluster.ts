@@ -165,11 +165,11 @@ export class FakeCluster implements ControllerClient, EventRecorder {
     this.writes.push({ verb, resource, namespace, name });
   }
 
-  /** Stores an object. The status changes only through its subresource, if the object has one already. */
+  /** Stores an object. The status changes only through its subresource (or `approval`), if the object has one already. */
   #write(target: ClientTarget, object: KubeObject): KubeObject {
     const { namespace = '', name = '' } = object.metadata;
     const present = this.stored(nameOf(target), namespace, name);
-    const isStatus = target.subresource === 'status';
+    const isStatus = target.subresource === 'status' || target.subresource === 'approval';
     const written = !present ? object : isStatus ? { ...present, status: object['status'] } : withStatusOf(object, present);
     const stored = this.#store(this.#of(nameOf(target)), deepCopy(written));
     if (stored.metadata.deletionTimestamp && !stored.metadata.finalizers?.length) this.#drop(target, stored);

@@ -1,27 +1,13 @@
 import 'reflect-metadata';
 import { Buffer } from 'node:buffer';
-import { webcrypto, X509Certificate } from 'node:crypto';
-import { cryptoProvider, type JsonGeneralName, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } from '@peculiar/x509';
-import { FakeClock, FakeCluster } from 'kubenest/sdk/testing';
+import { X509Certificate } from 'node:crypto';
 import { startTestCluster } from 'kubenest/testing';
 import type { CertificateSigningRequest } from 'kubenest/types/certificates_v1';
 import { describe, expect, it, vi } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { signRequest } from '#cmd/certificates/sign-request';
-import { isDue } from './certificatesigningrequest-cleaner-controller.ts';
-import { CertificateSigningRequestCleanerController } from './certificatesigningrequest-cleaner-controller.ts';
 import { validity } from './certificatesigningrequest-signing-controller.ts';
-
-cryptoProvider.set(webcrypto as never);
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-
-/** Returns a PEM request in base64. */
-async function newRequest(name: string, names: readonly JsonGeneralName[] = []): Promise<string> {
-  const extensions = names.length > 0 ? [new SubjectAlternativeNameExtension([...names])] : [];
-  const made = await Pkcs10CertificateRequestGenerator.create({ name, keys: keys as never, signingAlgorithm: algorithm, extensions });
-  return Buffer.from(made.toString('pem')).toString('base64');
-}
+import { newRequest } from './test-requests.ts';
 
 const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const kubeletUsages = ['digital signature', 'client auth'];
@@ -100,31 +86,4 @@ it.each([
   { seconds: 10 * 3_600, lifetimeMs: 10 * 3_600_000 - 300_000 },
 ])('a certificate for $seconds s is valid for $lifetimeMs ms', ({ seconds, lifetimeMs }) => {
   expect(validity(seconds, 0)).toEqual({ notBefore: new Date(-300_000), notAfter: new Date(lifetimeMs) });
-});
-
-const created = '1970-01-01T00:00:00Z';
-const request = (status: object, name = 'r'): CertificateSigningRequest =>
-  ({ metadata: { name, creationTimestamp: created }, spec: {}, status }) as unknown as CertificateSigningRequest;
-const decided = (type: string): object => ({ conditions: [{ type, status: 'True', lastUpdateTime: created }] });
-const hourMs = 3_600_000;
-
-it.each([
-  { name: 'pending', status: {}, keptMs: 24 * hourMs },
-  { name: 'denied', status: decided('Denied'), keptMs: hourMs },
-  { name: 'failed', status: decided('Failed'), keptMs: hourMs },
-  { name: 'issued', status: { ...decided('Approved'), certificate: 'eA==' }, keptMs: hourMs },
-  { name: 'approved and not issued', status: decided('Approved'), keptMs: 24 * hourMs },
-])('a request that is $name is kept for $keptMs ms', ({ status, keptMs }) => {
-  expect(isDue(request(status), keptMs)).toBe(false);
-  expect(isDue(request(status), keptMs + 1)).toBe(true);
-});
-
-it('the cleaner deletes the requests that are due', async () => {
-  const resource = 'certificatesigningrequests.certificates.k8s.io';
-  const cluster = new FakeCluster({ [resource]: [request(decided('Denied'), 'old'), request({}, 'pending')] });
-  const clock = new FakeClock();
-  await clock.advance(2 * hourMs);
-  const logger = { error: (details: object) => expect.unreachable(JSON.stringify(details)) };
-  await new CertificateSigningRequestCleanerController(cluster, cluster.informers, clock, logger as never).clean();
-  expect(cluster.all(resource).map(({ metadata }) => metadata.name)).toEqual(['pending']);
 });
