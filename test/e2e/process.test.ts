@@ -10,7 +10,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import tls from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { Authority } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
@@ -163,7 +163,7 @@ async function startTalking(): Promise<{ readonly child: ChildProcess; ask(): Pr
       });
       request.on('error', reject);
     });
-  while ((await ask().catch(() => 0)) !== 200) await sleep(50);
+  await vi.waitUntil(async () => (await ask().catch(() => 0)) === 200, { timeout: 30_000 });
   return { child, ask };
 }
 

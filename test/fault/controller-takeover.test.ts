@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Kubenest } from '../servers/kubenest.ts';
 import { noRedis, redisServer, startRedis, type RedisServer } from '../servers/redis-server.ts';
+import { until } from '../servers/until.ts';
 
 const replicas = 30;
 const names = ['a', 'b', 'c', 'd', 'e'];
@@ -40,14 +41,6 @@ afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-async function until<T>(what: string, withinMs: number, ask: () => Promise<T | undefined>): Promise<T> {
-  for (const end = performance.now() + withinMs; ; await sleep(50)) {
-    const found = await ask();
-    if (found !== undefined) return found;
-    if (performance.now() > end) throw new Error(`${what}: not within ${withinMs} ms`);
-  }
-}
-
 const lease = async (server: Kubenest): Promise<Lease['spec'] | undefined> =>
   ((await server.fetch('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager')).body as Lease | undefined)
     ?.spec;
@@ -67,7 +60,7 @@ it.skipIf(redisServer === undefined)(
       const { status } = await second.fetch('/apis/apps/v1/namespaces/default/deployments', { body: { metadata: { name }, spec } });
       expect(status).toBe(201);
     }
-    await until('the first pods', 20_000, async () => ((await podsOf(second)).length > 10 ? true : undefined));
+    await until('the first pods', 20_000, async () => (await podsOf(second)).length > 10);
     await first.kill('SIGKILL');
     const before = (await podsOf(second)).length;
     const next = await until('another holder', takeOverMs, async () => {
@@ -75,7 +68,7 @@ it.skipIf(redisServer === undefined)(
       return spec && spec.holderIdentity !== holder ? spec : undefined;
     });
     expect(next.leaseTransitions).toBe(1);
-    await until('all pods', takeOverMs, async () => ((await podsOf(second)).length >= names.length * replicas ? true : undefined));
+    await until('all pods', takeOverMs, async () => (await podsOf(second)).length >= names.length * replicas);
     await sleep(2_000);
     const pods = await podsOf(second);
     expect(before).toBeLessThan(names.length * replicas);

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster, type TestStorage } from '#testing/index';
 import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 import { noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
@@ -86,7 +86,7 @@ async function fill(cluster: TestCluster): Promise<void> {
 }
 
 async function until(cluster: TestCluster, path: string, status: number): Promise<void> {
-  while ((await cluster.fetch(path)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.waitUntil(async () => (await cluster.fetch(path)).status === status, { timeout: 20_000, interval: 20 });
 }
 
 /** Returns the served samples and the list's revision, without values that differ between stores. */

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Authority } from '#cmd/certificates/issue';
 import { completeStorage } from '#cmd/options/complete';
 import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
@@ -302,7 +301,7 @@ else {
     /** Waits for further rounds; there is one in each interval, however many servers run. */
     const inTurn = async (count: number): Promise<void> => {
       const [began, first] = [performance.now(), await rounds()];
-      while ((await rounds()) < first + count) await sleep(50);
+      await vi.waitUntil(async () => (await rounds()) >= first + count, { timeout: 60_000 });
       expect(performance.now() - began).toBeGreaterThan((count - 2) * second);
     };
     const reference = await startKubeApiserver(store.url, ['--etcd-compaction-interval=1s']);

@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { migrate } from '#cmd/backup/backup';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { kine, noKine, startKine } from '../servers/kine-server.ts';
@@ -66,7 +65,7 @@ else {
           .split('\n')
           .filter((line) => line.includes('"watched"'))
           .map((line) => (JSON.parse(line) as { readonly type: string }).type);
-      while (!seen().includes('DELETED')) await sleep(20);
+      await vi.waitUntil(() => seen().includes('DELETED'), { timeout: 20_000, interval: 20 });
       leave.abort();
       await reading;
       expect(seen()).toEqual(['ADDED', 'MODIFIED', 'DELETED']);

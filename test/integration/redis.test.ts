@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { noRedis, type RedisServer, redisServer, startRedis } from '../servers/redis-server.ts';
 
@@ -30,6 +30,8 @@ async function watch(cluster: TestCluster, path: string, signal: AbortSignal, on
     for (const line of lines) onEvent((JSON.parse(line) as { readonly object: ConfigMap }).object);
   }
 }
+
+const waiting = { timeout: 20_000, interval: 10 };
 
 if (redisServer === undefined) it('requires redis-server', ({ skip }) => skip(noRedis));
 else {
@@ -74,7 +76,7 @@ else {
       const wanted = Array.from({ length: 200 }, (_, i) => `many-${i}`);
       const statuses = await Promise.all(wanted.map((name, i) => create(i % 2 === 0 ? one : two, name)));
       expect(new Set(statuses)).toEqual(new Set([201]));
-      while (seen.length < wanted.length) await sleep(10);
+      await vi.waitUntil(() => seen.length >= wanted.length, waiting);
       leave.abort();
       await watching.catch(() => {});
       expect(seen.map((object) => object.metadata.name).sort()).toEqual([...wanted].sort());
@@ -96,7 +98,7 @@ else {
           acknowledged.set(name, performance.now());
           await sleep(2);
         }
-        while (![...acknowledged.keys()].every((name) => arrivals.has(name))) await sleep(10);
+        await vi.waitUntil(() => [...acknowledged.keys()].every((name) => arrivals.has(name)), waiting);
         const latencies = [...acknowledged].map(([name, at]) => arrivals.get(name)! - at).sort((a, b) => a - b);
         return latencies[98]!;
       };
@@ -129,7 +131,7 @@ else {
       });
       const moreAcknowledged = async (): Promise<void> => {
         const before = acknowledged.length;
-        while (acknowledged.length < before + 10) await sleep(20);
+        await vi.waitUntil(() => acknowledged.length >= before + 10, waiting);
       };
       for (let kill = 0; kill < 3; kill++) {
         await moreAcknowledged();
@@ -140,7 +142,7 @@ else {
       await Promise.all(writers);
       const present = new Set(await names(cluster));
       expect(acknowledged.filter((name) => !present.has(name))).toEqual([]);
-      while (!acknowledged.every((name) => seen.has(name))) await sleep(20);
+      await vi.waitUntil(() => acknowledged.every((name) => seen.has(name)), waiting);
       // The only outcomes are success, a conflict with an earlier write of unknown outcome, and errors.
       for (const status of outcomes) expect([201, 409, 500, 504]).toContain(status);
       leave.abort();

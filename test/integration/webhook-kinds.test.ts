@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import type { Json } from './custom-kinds.ts';
@@ -139,8 +139,7 @@ beforeAll(async () => {
     ],
   });
   const collection = '/apis/hooks.dev/v1/namespaces/default/hookeds';
-  for (let attempt = 0; (await cluster.fetch(collection)).status === 404 && attempt < 100; attempt += 1)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await vi.waitUntil(async () => (await cluster.fetch(collection)).status !== 404, { timeout: 20_000 });
 });
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();

@@ -4,7 +4,6 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
@@ -382,7 +381,7 @@ async function play(cluster: Cluster, played = rows): Promise<Record<string, unk
   for (const { name, method, path, body, known } of played) {
     const { status, body: answer, warnings } = await ask(cluster, method, path, body);
     outcomes[name] = { status, answer: comparable(answer), warnings };
-    if (known) await until(async () => (await ask(cluster, 'POST', known.path, known.body)).status === known.status);
+    if (known) await vi.waitUntil(async () => (await ask(cluster, 'POST', known.path, known.body)).status === known.status, waiting);
   }
   return outcomes;
 }
@@ -402,17 +401,10 @@ async function prepare(cluster: Cluster): Promise<void> {
   await ask(cluster, 'POST', definitions, definition);
   await ask(cluster, 'POST', `${core.slice(0, -8)}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
   await ask(cluster, 'POST', `${core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } });
-  await until(async () => (await ask(cluster, 'GET', widgets)).status === 200);
+  await vi.waitUntil(async () => (await ask(cluster, 'GET', widgets)).status === 200, waiting);
 }
 
 const waiting = { timeout: 20_000, interval: 200 };
-
-async function until(reached: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await reached()); attempt += 1) {
-    if (attempt === 100) throw new Error('the state was not reached');
-    await sleep(100);
-  }
-}
 
 async function prepareForWebhook(cluster: Cluster): Promise<void> {
   await prepare(cluster);
@@ -423,7 +415,8 @@ async function prepareForWebhook(cluster: Cluster): Promise<void> {
 async function createDefinitions(cluster: Cluster): Promise<void> {
   for (const exceptionDefinition of exceptionDefinitions())
     expect(await ask(cluster, 'POST', `${definitions}?fieldValidation=Strict`, exceptionDefinition)).toMatchObject({ status: 201 });
-  for (const path of [exceptions, clusterExceptions]) await until(async () => (await ask(cluster, 'GET', path)).status === 200);
+  for (const path of [exceptions, clusterExceptions])
+    await vi.waitUntil(async () => (await ask(cluster, 'GET', path)).status === 200, waiting);
 }
 
 /** Starts a webhook server for a cluster, and registers its webhooks. */
@@ -451,8 +444,8 @@ async function startWebhook(cluster: Cluster, loaded: readonly LoadedContributio
   }
   // The API server may know one of the configurations before the other.
   const post = (probe: object): Promise<Outcome> => ask(cluster, 'POST', `${core}/configmaps?dryRun=All`, probe);
-  await until(async () => (await post(map('probe', { data: { bad: '1' } }))).status === 403);
-  await until(async () => (await post(map('probe'))).body.metadata?.labels?.['touched'] === 'yes');
+  await vi.waitUntil(async () => (await post(map('probe', { data: { bad: '1' } }))).status === 403, waiting);
+  await vi.waitUntil(async () => (await post(map('probe'))).body.metadata?.labels?.['touched'] === 'yes', waiting);
   return Object.assign(server, { [Symbol.asyncDispose]: () => server.stop() });
 }
 
@@ -533,7 +526,7 @@ it('exceptions apply once the cluster serves them, their uses are counted, and n
     status: 201,
     warnings: [expect.stringMatching(/^spec\.plugins\[1\]: this webhook server has no plugin .*Label.* \(Names, /)],
   });
-  await until(async () => (await create('?dryRun=All')) === 201);
+  await vi.waitUntil(async () => (await create('?dryRun=All')) === 201, waiting);
   expect(await create()).toBe(201);
   // One call of each phase.
   const used = expect.objectContaining({ uses: 2, conditions: [expect.objectContaining({ type: 'Expired', status: 'False' })] });

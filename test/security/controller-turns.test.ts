@@ -3,7 +3,7 @@
  * CPU time of the thread between two turns, so that other processes do not count.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 
@@ -26,11 +26,11 @@ async function create(path: string, object: object): Promise<void> {
 
 /** Asks until the answer satisfies the condition. */
 async function until(path: string, isDone: (status: number, body: string) => boolean): Promise<void> {
-  for (;;) {
+  const ask = async (): Promise<boolean> => {
     const answer = await cluster.fetch(path);
-    if (isDone(answer.status, await answer.text())) return;
-    await sleep(100);
-  }
+    return isDone(answer.status, await answer.text());
+  };
+  await vi.waitUntil(ask, { timeout: 110_000, interval: 100 });
 }
 
 it('an object with 5,000 absent owners', { timeout: 120_000 }, async () => {

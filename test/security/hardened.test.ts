@@ -7,10 +7,9 @@ import http from 'node:http';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import tls, { type SecureVersion } from 'node:tls';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
 import { servingFlags } from '../servers/serving-flags.ts';
@@ -65,7 +64,7 @@ async function start(): Promise<void> {
   expect(String(text)).toContain('kubenest serves');
   authority = Authority.load(await ownPair('ca'));
   admin = { pair: await ownPair('admin') };
-  while ((await call(undefined, 'GET', '/readyz')).status !== 200) await sleep(50);
+  await vi.waitUntil(async () => (await call(undefined, 'GET', '/readyz')).status === 200, { timeout: 60_000 });
 }
 
 async function end(): Promise<void> {

@@ -5,8 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Kubenest } from '../servers/kubenest.ts';
 import { memory } from '../servers/memory.ts';
 
@@ -38,7 +37,7 @@ it('processes a few of them at a time, users in turn', { timeout: 180_000 }, asy
     answered += 1;
     return status;
   });
-  while (answered === 0) await sleep(10);
+  await vi.waitUntil(() => answered > 0, { timeout: 60_000, interval: 10 });
   const answeredBefore = answered;
   expect(await post('other', { metadata: { name: 'small' } })).toBe(201);
   expect(await post('other', large)).toBe(422);

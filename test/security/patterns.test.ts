@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 import { kubeconfigOf, startJsonService, startOidcProvider } from './services.ts';
@@ -50,11 +50,7 @@ function definitionOf(spec: object): { readonly definition: object; readonly pat
 }
 
 async function served(path: string): Promise<void> {
-  for (;;) {
-    const { ok } = await cluster.fetch(path);
-    if (ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await vi.waitUntil(async () => (await cluster.fetch(path)).ok, { timeout: 60_000, interval: 20 });
 }
 
 /** The server keeps compiled patterns, so each attempt of a measurement has its own. */

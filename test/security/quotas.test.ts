@@ -1,6 +1,5 @@
 /** Measures how long creates in a namespace with many quotas of many resources block the event loop. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 
@@ -36,7 +35,7 @@ it('many creates at once, with 50 quotas of 500 resources each', { timeout: 120_
   const hard = Object.fromEntries([['count/configmaps', '1000'], ...others]) as Record<string, string>;
   for (let i = 0; i < quotas; i++)
     expect(await create(`${namespace}/resourcequotas`, { metadata: { name: `q${i}` }, spec: { hard } })).toBe(201);
-  while ((await usage()).includes(undefined)) await sleep(100);
+  await vi.waitUntil(async () => !(await usage()).includes(undefined), { timeout: 60_000, interval: 100 });
   const codes: number[] = [];
   const turn = await longestTurn(async () => {
     const creating = Array.from({ length: requests }, () => create(`${namespace}/configmaps`, { metadata: { generateName: 'c' } }));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { startProxy } from './proxy.ts';
 
 it('forwards all bytes in order while the delay changes, and disconnects when cut', async () => {
@@ -19,7 +19,7 @@ it('forwards all bytes in order while the delay changes, and disconnects when cu
     sent += `${i},`;
     await sleep(2);
   }
-  while (received.length < sent.length) await sleep(5);
+  await vi.waitUntil(() => received.length >= sent.length, { timeout: 10_000, interval: 5 });
   expect(received).toBe(sent);
   proxy.cut();
   await once(client, 'close');

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { storageConformance } from '#sdk/testing/storage';
 import {
   ConflictError,
@@ -88,10 +88,7 @@ async function threadOf(file: string): Promise<void> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; !(await condition()); ) {
-    if (performance.now() > end) throw new Error('the condition did not become true within 10 s');
-    await sleep(5);
-  }
+  await vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
 }
 
 const text = (value: string) => (): Buffer => Buffer.from(value);

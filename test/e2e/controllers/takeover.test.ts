@@ -15,6 +15,7 @@ import { expect, it } from 'vitest';
 import { findReference } from '../../../scripts/find-reference.mjs';
 import { absent, startBackend } from '../../servers/backends.ts';
 import { Kubenest } from '../../servers/kubenest.ts';
+import { until } from '../../servers/until.ts';
 
 const manager = findReference('kube-controller-manager');
 const scheduler = findReference('kube-scheduler');
@@ -76,16 +77,6 @@ class PodHistory {
     return { created, deleted: created - this.present(app).length };
   }
 }
-
-async function until<T>(what: string, withinMs: number, ask: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (const end = performance.now() + withinMs; ; await sleep(50)) {
-    const found = await ask();
-    if (found !== undefined) return found;
-    if (performance.now() > end) throw new Error(`${what}: not within ${withinMs} ms`);
-  }
-}
-
-const isSo = (value: boolean): true | undefined => value || undefined;
 
 async function holderOf(server: Kubenest, lease: string): Promise<string | undefined> {
   const { body } = await server.fetch(`/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${lease}`);
@@ -172,16 +163,16 @@ it.skipIf(obstacle !== undefined)(
     });
 
     await Promise.all(apps.map((app) => deploy(plain, app, 2)));
-    await until('the first pods', 30_000, () => isSo(apps.every((app) => history.running(app) === 2)));
+    await until('the first pods', 30_000, () => apps.every((app) => history.running(app) === 2));
     await Promise.all(apps.map((app) => scale(plain, app, 40)));
-    await until('the first pods of the scaling', 30_000, () => isSo(history.created.size > 20));
+    await until('the first pods of the scaling', 30_000, () => history.created.size > 20);
     await own.kill('SIGKILL');
     const before = history.created.size;
     expect(before, 'the own controllers are killed before they have ended').toBeLessThan(apps.length * 40);
     const ofReal = await othersThan(ofOwn, plain);
 
     await own.restart();
-    await until('the pods of the real controllers', workMs, () => isSo(apps.every((app) => history.running(app) === 40)));
+    await until('the pods of the real controllers', workMs, () => apps.every((app) => history.running(app) === 40));
     expect(apps.map((app) => history.counts(app))).toEqual(apps.map(() => ({ created: 40, deleted: 0 })));
     expect(await Promise.all(leases.map((lease) => holderOf(plain, lease)))).toEqual(ofReal);
     expect(await reconciles(own), 'the own controllers stand by').toBe(0);
@@ -190,15 +181,17 @@ it.skipIf(obstacle !== undefined)(
     await Promise.all([...grown.map((app) => scale(plain, app, 80)), ...shrunk.map((app) => scale(plain, app, 5))]);
     const isMidway = (): boolean =>
       grown.some((app) => history.counts(app).created > 45) && shrunk.some((app) => history.counts(app).deleted > 2);
-    await until('the first actions of the real controllers', workMs, () => isSo(isMidway()));
+    await until('the first actions of the real controllers', workMs, () => isMidway());
     await Promise.all(real.map(kill));
     expect(history.created.size, 'the real controllers are killed before they have ended').toBeLessThan(
       40 * apps.length + 40 * grown.length,
     );
     const ofOwnAgain = await othersThan(ofReal, plain);
     expect(ofOwnAgain.every((holder) => !ofReal.includes(holder))).toBe(true);
-    await until('the pods of the own controllers', takeOverMs, () =>
-      isSo(grown.every((app) => history.running(app) === 80) && shrunk.every((app) => history.present(app).length === 5)),
+    await until(
+      'the pods of the own controllers',
+      takeOverMs,
+      () => grown.every((app) => history.running(app) === 80) && shrunk.every((app) => history.present(app).length === 5),
     );
     expect(await reconciles(own)).toBeGreaterThan(0);
 
