@@ -123,7 +123,7 @@ for (const { name, absent, open } of [
       await sleep(next(10));
     }
     const complete = (seen: Seen): readonly string[] => log.filter((event) => revisionOf(event) > seen.from);
-    // What is missing is reported below.
+    // The comparison below reports missing events.
     await vi
       .waitUntil(() => watches.every((seen) => seen.isCompacted || seen.events.length >= complete(seen).length), {
         timeout: 20_000,
