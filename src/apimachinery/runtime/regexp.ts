@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { memos } from './memos.ts';
 import { patternUnits, takesLong } from './pattern-size.ts';
-import { askElsewhere } from './suspended.ts';
+import { callElsewhere } from './suspended.ts';
 
 /** Error for a pattern that Go's regexp rejects too; the message is Go's. */
 export class RegexpError extends Error {}
@@ -14,15 +14,16 @@ export interface Regexp {
   findAll(text: string, limit: number): readonly string[];
 }
 
-export interface RegexpQuestion {
-  readonly ask: 'compile' | 'test' | 'findAll';
+/** Work on a pattern, which another thread may do. */
+export interface RegexpTask {
+  readonly operation: 'compile' | 'test' | 'findAll';
   readonly pattern: string;
   readonly text: string;
   readonly limit: number;
 }
 
 /** The result, or Go's message for a pattern that it rejects. */
-export interface RegexpAnswer {
+export interface RegexpResult {
   readonly matches?: boolean;
   readonly found?: readonly string[];
   readonly failed?: string;
@@ -40,23 +41,23 @@ let instructions = 0;
  * Returns a compiled pattern. Throws RegexpError.
  *
  * A large pattern takes seconds to compile, and a long text to match. Within a computation that can restart (`settled`), another thread
- * does both if there is one (`answerRegexpsBy`); otherwise, a large pattern is compiled on first use.
+ * does both if there is one (`setRegexpThread`); otherwise, a large pattern is compiled on first use.
  */
 export function compileRegexp(pattern: string): Regexp {
   const known = compiled.get(pattern);
   const units = known?.units ?? patternUnits(pattern);
   if (known || !takesLong(units, 0)) return new SharedRegexp(pattern, units, programOf(pattern, units));
-  const answer = answerElsewhere({ ask: 'compile', pattern, text: '', limit: 0 }, {});
-  if (answer?.failed !== undefined) throw new RegexpError(answer.failed);
+  const result = resultElsewhere({ operation: 'compile', pattern, text: '', limit: 0 }, {});
+  if (result?.failed !== undefined) throw new RegexpError(result.failed);
   return new SharedRegexp(pattern, units);
 }
 
-/** Answers a question in this thread. */
-export function answerRegexp({ ask, pattern, text, limit }: RegexpQuestion): RegexpAnswer {
+/** Does the work in this thread. */
+export function runRegexpTask({ operation, pattern, text, limit }: RegexpTask): RegexpResult {
   try {
     const program = programOf(pattern, patternUnits(pattern));
-    if (ask === 'compile') return {};
-    return ask === 'test' ? { matches: program.test(text) } : { found: program.findAll(text, limit) };
+    if (operation === 'compile') return {};
+    return operation === 'test' ? { matches: program.test(text) } : { found: program.findAll(text, limit) };
   } catch (error) {
     if (error instanceof RegexpError) return { failed: error.message };
     throw error;
@@ -84,11 +85,11 @@ class SharedRegexp implements Regexp {
   }
 
   /** Throws RegexpError for a large pattern that was not compiled before. */
-  #elsewhere(ask: RegexpQuestion['ask'], text: string, limit: number, guess: RegexpAnswer): RegexpAnswer | undefined {
+  #elsewhere(operation: RegexpTask['operation'], text: string, limit: number, placeholder: RegexpResult): RegexpResult | undefined {
     if (!takesLong(this.#units, text.length)) return undefined;
-    const answer = answerElsewhere({ ask, pattern: this.#pattern, text, limit }, guess);
-    if (answer?.failed !== undefined) throw new RegexpError(answer.failed);
-    return answer;
+    const result = resultElsewhere({ operation, pattern: this.#pattern, text, limit }, placeholder);
+    if (result?.failed !== undefined) throw new RegexpError(result.failed);
+    return result;
   }
 
   #here(): Program {
@@ -96,17 +97,18 @@ class SharedRegexp implements Regexp {
   }
 }
 
-let askThread: ((question: RegexpQuestion) => Promise<RegexpAnswer>) | undefined;
+let runInThread: ((task: RegexpTask) => Promise<RegexpResult>) | undefined;
 
-/** Sets the thread for large patterns and long texts. */
-export function answerRegexpsBy(ask: (question: RegexpQuestion) => Promise<RegexpAnswer>): void {
-  askThread = ask;
+/** Sets the function that gives work on large patterns and long texts to another thread. */
+export function setRegexpThread(run: (task: RegexpTask) => Promise<RegexpResult>): void {
+  runInThread = run;
 }
 
-function answerElsewhere(question: RegexpQuestion, guess: RegexpAnswer): RegexpAnswer | undefined {
-  const { ask, pattern, text, limit } = question;
-  const answerer = askThread;
-  return answerer && askElsewhere(() => [`${ask} ${limit} ${pattern.length} ${pattern}${text}`, () => answerer(question)], guess);
+/** Returns the result of another thread, or the placeholder while it is pending; undefined if this thread has to do the work. */
+function resultElsewhere(task: RegexpTask, placeholder: RegexpResult): RegexpResult | undefined {
+  const { operation, pattern, text, limit } = task;
+  const run = runInThread;
+  return run && callElsewhere(() => [`${operation} ${limit} ${pattern.length} ${pattern}${text}`, () => run(task)], placeholder);
 }
 
 /** A pattern compiled by this thread. */

@@ -1,6 +1,6 @@
 import { inSteps, type Steps } from './steps.ts';
 
-/** Thrown out of a computation that needs a pending answer. The computation restarts when the promise resolves. */
+/** Thrown out of a computation that needs a pending result. The computation restarts when the promise resolves. */
 export class Suspended extends Error {
   readonly until: Promise<unknown>;
 
@@ -10,36 +10,37 @@ export class Suspended extends Error {
   }
 }
 
-/** The questions of one computation that other threads answer, with the answers so far. */
-class Questions {
-  readonly #answers = new Map<string, unknown>();
+/** The calls of one computation to other threads, with their results so far. */
+class RemoteCalls {
+  readonly #results = new Map<string, unknown>();
   #pending: Promise<void>[] = [];
-  /** True if parts of the computation keep their results over a restart, so none of them may complete with a guess. */
+  /** True if parts of the computation keep their results over a restart, so none of them may complete with a placeholder. */
   readonly keepsResults: boolean;
 
   constructor(keepsResults: boolean) {
     this.keepsResults = keepsResults;
   }
 
-  get areOpen(): boolean {
+  get arePending(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Returns the answer; undefined if it is pending. `ask` is called once for each key. */
-  answer<T>(key: string, ask: () => Promise<T>): T | undefined {
-    if (!this.#answers.has(key)) {
-      this.#answers.set(key, undefined);
-      const pending = ask().then((answer) => {
-        this.#answers.set(key, answer);
+  /** Returns the result of a call; undefined if it is pending. `start` is called once for each key. */
+  result<T>(key: string, start: () => Promise<T>): T | undefined {
+    if (!this.#results.has(key)) {
+      this.#results.set(key, undefined);
+      const pending = start().then((result) => {
+        this.#results.set(key, result);
       });
       // Chunked work may wait for it later.
       pending.catch(() => {});
       this.#pending.push(pending);
     }
-    return this.#answers.get(key) as T | undefined;
+    return this.#results.get(key) as T | undefined;
   }
 
-  async answered(): Promise<void> {
+  /** Resolves when the pending calls have results; rejects if one of them fails. */
+  async complete(): Promise<void> {
     const pending = this.#pending;
     this.#pending = [];
     await Promise.all(pending);
@@ -56,32 +57,32 @@ class Questions {
     }
   }
 
-  /** Returns what the computation has to wait for: the open questions, or what it threw. Throws any other error. */
+  /** Returns what the computation has to wait for: the pending calls, or the Suspended that it threw. Throws any other error. */
   waitAfter(error: unknown): Promise<unknown> {
-    if (this.areOpen) return this.answered();
+    if (this.arePending) return this.complete();
     if (error instanceof Suspended) return error.until;
     throw error;
   }
 }
 
-/** The questions of the computation that runs now. */
-let current: Questions | undefined;
+/** The calls of the computation that runs now. */
+let current: RemoteCalls | undefined;
 
 /**
- * Asks another thread within a computation that can restart. Returns the answer, `guess` while it is pending, or undefined if the current
- * computation cannot restart. After a guess the computation continues, so that all its questions are collected in one run, but its result is
- * discarded. `question` returns a key that identifies it, and asks.
+ * Calls another thread within a computation that can restart. Returns the result, `placeholder` while it is pending, or undefined if the
+ * current computation cannot restart. After a placeholder the computation continues, so that all its calls are collected in one run, but its
+ * result is discarded. `call` returns a key that identifies the call, and the function that starts it.
  */
-export function askElsewhere<T>(question: () => readonly [key: string, ask: () => Promise<T>], guess: T): T | undefined {
-  return current && (current.answer(...question()) ?? guess);
+export function callElsewhere<T>(call: () => readonly [key: string, start: () => Promise<T>], placeholder: T): T | undefined {
+  return current && (current.result(...call()) ?? placeholder);
 }
 
 /**
- * Called where a result may be kept. Throws Suspended if it depends on a guess; without `when`, only in computations some of whose
+ * Called where a result may be kept. Throws Suspended if it depends on a placeholder; without `when`, only in computations some of whose
  * results outlive a restart.
  */
-export function refuseGuesses(when?: 'always'): void {
-  if (current?.areOpen && (when === 'always' || current.keepsResults)) throw new Suspended(current.answered());
+export function refusePlaceholders(when?: 'always'): void {
+  if (current?.arePending && (when === 'always' || current.keepsResults)) throw new Suspended(current.complete());
 }
 
 /**
@@ -89,44 +90,44 @@ export function refuseGuesses(when?: 'always'): void {
  * have no side effects before it completes.
  */
 export function settled<T>(compute: () => T): T | Promise<T> {
-  return attempt(compute, new Questions(true));
+  return attempt(compute, new RemoteCalls(true));
 }
 
 /** Like `settled`, for a computation none of whose results outlive a restart. */
 export function settledAnew<T>(compute: () => T): T | Promise<T> {
-  return attempt(compute, new Questions(false));
+  return attempt(compute, new RemoteCalls(false));
 }
 
-function attempt<T>(compute: () => T, questions: Questions): T | Promise<T> {
+function attempt<T>(compute: () => T, calls: RemoteCalls): T | Promise<T> {
   let wait: Promise<unknown>;
   try {
-    const result = questions.during(compute);
-    if (!questions.areOpen) return result;
-    wait = questions.answered();
+    const result = calls.during(compute);
+    if (!calls.arePending) return result;
+    wait = calls.complete();
   } catch (error) {
-    wait = questions.waitAfter(error);
+    wait = calls.waitAfter(error);
   }
-  return wait.then(() => attempt(compute, questions));
+  return wait.then(() => attempt(compute, calls));
 }
 
 /** Like `settledAnew`, for chunked work, which `begin` restarts after each suspension. */
 export async function settledSteps<T>(begin: () => Steps<T>): Promise<T> {
-  const questions = new Questions(false);
+  const calls = new RemoteCalls(false);
   for (;;) {
     try {
-      const result = await inSteps(stepsDuring(questions, begin));
-      if (!questions.areOpen) return result;
-      await questions.answered();
+      const result = await inSteps(stepsDuring(calls, begin));
+      if (!calls.arePending) return result;
+      await calls.complete();
     } catch (error) {
-      await questions.waitAfter(error);
+      await calls.waitAfter(error);
     }
   }
 }
 
-function* stepsDuring<T>(questions: Questions, begin: () => Steps<T>): Steps<T> {
-  const steps = questions.during(begin);
+function* stepsDuring<T>(calls: RemoteCalls, begin: () => Steps<T>): Steps<T> {
+  const steps = calls.during(begin);
   for (;;) {
-    const step = questions.during(() => steps.next());
+    const step = calls.during(() => steps.next());
     if (step.done) return step.value;
     yield;
   }

@@ -33,7 +33,7 @@ interface Job<A> {
 const idleMs = 30_000;
 
 /**
- * Worker thread that is started on first use and answers one job at a time with one message. A job that exhausts its memory or its time
+ * Worker thread that is started on first use and does one job at a time, with one message for its result. A job that exhausts its memory or its time
  * fails alone: those that wait get another thread.
  */
 export class QueuedThread<M, A> implements Disposable {
@@ -46,7 +46,7 @@ export class QueuedThread<M, A> implements Disposable {
     this.#options = options;
   }
 
-  ask(message: M, transfer: readonly TransferListItem[] = []): Promise<A> {
+  run(message: M, transfer: readonly TransferListItem[] = []): Promise<A> {
     const answer = Promise.withResolvers<A>();
     const { waitMs = Infinity } = this.#options;
     this.#jobs.push({ message, transfer, answer, startBy: this.#jobs.length === 0 ? Infinity : performance.now() + waitMs });

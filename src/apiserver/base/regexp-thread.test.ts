@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileRegexp, type RegexpAnswer, type RegexpQuestion } from '#apimachinery/runtime/regexp';
+import { compileRegexp, type RegexpResult, type RegexpTask } from '#apimachinery/runtime/regexp';
 import { settled } from '#apimachinery/runtime/suspended';
 import { QueuedThread } from './queued-thread.ts';
 import { RegexpThreads, useRegexpThread } from './regexp-thread.ts';
@@ -19,8 +19,8 @@ describe('the thread for regular expressions', () => {
     expect(answers).toEqual([true, false, ['ab', 'ab'], true, true]);
   });
 
-  it('fails a question that takes too long, and answers those that wait behind it', { timeout: 60_000 }, async () => {
-    const thread = new QueuedThread<RegexpQuestion, RegexpAnswer>({
+  it('fails a task that takes too long, and runs those that wait behind it', { timeout: 60_000 }, async () => {
+    const thread = new QueuedThread<RegexpTask, RegexpResult>({
       name: 'test',
       module: new URL('./regexp-worker', import.meta.url),
       resourceLimits: {},
@@ -28,8 +28,8 @@ describe('the thread for regular expressions', () => {
     });
     const slow = `(?i)[${'\\pL\\PN'.repeat(40_000)}]`;
     const answers = await Promise.allSettled([
-      thread.ask({ ask: 'test', pattern: slow, text: 'a', limit: 0 }),
-      thread.ask({ ask: 'test', pattern: 'a', text: 'a', limit: 0 }),
+      thread.run({ operation: 'test', pattern: slow, text: 'a', limit: 0 }),
+      thread.run({ operation: 'test', pattern: 'a', text: 'a', limit: 0 }),
     ]);
     expect(answers).toMatchObject([
       { status: 'rejected', reason: { message: 'the test thread did not answer within 5 s' } },
@@ -37,35 +37,35 @@ describe('the thread for regular expressions', () => {
     ]);
   });
 
-  it('answers other questions while one takes half a minute', { timeout: 60_000 }, async () => {
+  it('runs other tasks while one takes half a minute', { timeout: 60_000 }, async () => {
     using threads = new RegexpThreads();
-    const slow = { ask: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
+    const slow = { operation: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
     let hasEnded = false;
-    const ended = threads.ask(slow).finally(() => (hasEnded = true));
+    const ended = threads.run(slow).finally(() => (hasEnded = true));
     ended.catch(() => {});
     const answers = await Promise.all(
-      ['a', 'b', 'c'].map((letter) => threads.ask({ ask: 'test', pattern: letter, text: letter, limit: 0 })),
+      ['a', 'b', 'c'].map((letter) => threads.run({ operation: 'test', pattern: letter, text: letter, limit: 0 })),
     );
     expect(answers).toEqual([{ matches: true }, { matches: true }, { matches: true }]);
     expect(hasEnded).toBe(false);
   });
 
-  it('fails a question that takes the second thread too long as a request whose time is over', async () => {
+  it('fails a task that takes the second thread too long as a request whose time is over', async () => {
     using threads = new RegexpThreads({ firstMs: 10, secondMs: 10 });
-    const slow = { ask: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
+    const slow = { operation: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
     const message = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
-    await expect(threads.ask(slow)).rejects.toMatchObject({ status: { code: 504, reason: 'Timeout', message } });
+    await expect(threads.run(slow)).rejects.toMatchObject({ status: { code: 504, reason: 'Timeout', message } });
   });
 
-  it('fails a question that waits too long', { timeout: 60_000 }, async () => {
-    using thread = new QueuedThread<RegexpQuestion, RegexpAnswer>({
+  it('fails a task that waits too long', { timeout: 60_000 }, async () => {
+    using thread = new QueuedThread<RegexpTask, RegexpResult>({
       name: 'test',
       module: new URL('./regexp-worker', import.meta.url),
       resourceLimits: {},
       waitMs: 0,
     });
-    const question = { ask: 'test', pattern: 'a', text: 'a', limit: 0 } as const;
-    const answers = await Promise.allSettled([thread.ask(question), thread.ask(question)]);
+    const task = { operation: 'test', pattern: 'a', text: 'a', limit: 0 } as const;
+    const answers = await Promise.allSettled([thread.run(task), thread.run(task)]);
     expect(answers).toMatchObject([
       { status: 'fulfilled', value: { matches: true } },
       { status: 'rejected', reason: { message: 'the test thread did not answer within 0 s', hasStarted: false } },

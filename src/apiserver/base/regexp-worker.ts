@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { answerRegexp, type RegexpQuestion } from '#apimachinery/runtime/regexp';
+import { runRegexpTask, type RegexpTask } from '#apimachinery/runtime/regexp';
 
 /*
  * Worker thread that compiles and matches regular expressions that take long. When run from the sources, Node loads this file and its
@@ -8,4 +8,4 @@ import { answerRegexp, type RegexpQuestion } from '#apimachinery/runtime/regexp'
 
 const port = parentPort!;
 
-port.on('message', (question: RegexpQuestion) => port.postMessage(answerRegexp(question)));
+port.on('message', (task: RegexpTask) => port.postMessage(runRegexpTask(task)));

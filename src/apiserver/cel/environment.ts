@@ -2,7 +2,7 @@
  * Environments and compilation of expressions. Upstream: cel-go cel/env.go, apiserver/pkg/cel/environment, pkg/cel/types.go
  * (DeclTypeProvider).
  */
-import { refuseGuesses, settled } from '#apimachinery/runtime/suspended';
+import { refusePlaceholders, settled } from '#apimachinery/runtime/suspended';
 import { validateAst } from './check/ast-validators.ts';
 import { check, type CheckedAst, type CheckerScope } from './check/checker.ts';
 import { type FunctionDeclaration, mergeFunctions } from './check/declarations.ts';
@@ -130,7 +130,7 @@ export class Environment implements CheckerScope, PlannerScope {
     if (!ast) return issues;
     const checked = check(ast, this, issues);
     if (issues.length === 0) validateAst(checked, issues, (name, value) => this.#convert(name, value));
-    refuseGuesses('always');
+    refusePlaceholders('always');
     return issues.length > 0 ? issues : new Expression(checked, this);
   }
 
@@ -174,7 +174,7 @@ export class Expression {
   /** Compiles the expression. Throws PlanError, whose message is meant for the user. */
   program(): Program {
     const evaluate = plan(this.ast, this.environment);
-    refuseGuesses('always');
+    refusePlaceholders('always');
     return new Program(evaluate);
   }
 }
@@ -208,7 +208,7 @@ export class Program {
    */
   evaluate(activation: Activation, limit = perCallLimit): Outcome {
     const outcome = this.#outcome(new Frame(activation, limit));
-    refuseGuesses();
+    refusePlaceholders();
     return outcome;
   }
 

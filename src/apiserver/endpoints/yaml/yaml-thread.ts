@@ -55,7 +55,7 @@ const thread = new QueuedThread<YamlRequest, YamlAnswer>({
 
 async function ask(ask: YamlRequest['ask'], bytes: Buffer): Promise<YamlText> {
   const copy = new Uint8Array(bytes);
-  const answer = await thread.ask({ ask, bytes: copy }, [copy.buffer]);
+  const answer = await thread.run({ ask, bytes: copy }, [copy.buffer]);
   if ('failed' in answer) throw errorOf(answer.failed);
   return answer;
 }
