@@ -38,7 +38,8 @@ export function errorMessage(error: unknown, file?: string): string {
   const reason = code === undefined || syscall === undefined ? undefined : reasons[code];
   if (reason === undefined) return message;
   if (path === undefined) return `cannot read the file: ${reason}`;
-  return `cannot ${actions[syscall as string] ?? (syscall as string)} ${path}: ${reason}`;
+  const action = code === 'EEXIST' && syscall === 'open' ? 'create' : (actions[syscall as string] ?? (syscall as string));
+  return `cannot ${action} ${path}: ${reason}`;
 }
 
 /** Error of a file that cannot be read; the message names the file and the reason. */

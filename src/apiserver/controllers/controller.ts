@@ -78,7 +78,7 @@ export interface Reconciler {
    * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
-  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> | Promise<void>;
+  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;
   /** Runs once the informers are synced, for work that does not belong to single objects. Resolves when the signal aborts, or earlier. */
   run?(signal: AbortSignal): Promise<void> | void;
 }
