@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const guide = join(import.meta.dirname, '../../docs/guide');
 
-/** What a block of the guide needs around it. */
+/** A block of the guide, with the text that it needs around it. */
 interface Surroundings {
   readonly page: string;
   /** Text of the first line of the block. */

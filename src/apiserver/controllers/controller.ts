@@ -78,6 +78,7 @@ export interface Reconciler {
    * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a method may return a result on some paths and nothing on others
   reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;
   /** Runs once the informers are synced, for work that does not belong to single objects. Resolves when the signal aborts, or earlier. */
   run?(signal: AbortSignal): Promise<void> | void;
