@@ -1,6 +1,5 @@
 import { StatusError } from '#apimachinery/api/errors';
-import { NotPlainError, plainCopySteps } from '#apimachinery/runtime/plain-data';
-import { atOnce } from '#apimachinery/runtime/steps';
+import { NotPlainError } from '#apimachinery/runtime/plain-data';
 import { errorOf } from '../error-of.ts';
 import { denialOf } from '../thrown.ts';
 import type { IsolatedError } from './messages.ts';
