@@ -98,7 +98,7 @@ export interface WatchedResource {
 const watched = Symbol.for('kubenest.controller.watches');
 
 /** Declares a class as a controller. */
-export function Controller<T extends KubeObject = KubeObject>(options: ControllerOptions<T>): ClassDecorator {
+export function Controller<T extends KubeObject = KubeObject>(options: ControllerOptions<T>): (type: ControllerClass) => void {
   return describes('Controller', options);
 }
 
