@@ -177,7 +177,7 @@ class Other {
   validate(): void {}
 }
 
-it('of several exceptions that cover a request, the first by name applies, whichever was created first', async () => {
+it('the first exception by name applies of several that cover a request, whichever was created first', async () => {
   await using _cluster = await excepted(clusterWide, 'a', { namespaces: ['shop'] });
   await using _later = await excepted(inNamespace('shop'), 'z', {});
   await using _first = await excepted(inNamespace('shop'), 'b', {});

@@ -47,7 +47,7 @@ export class Cluster {
   }
 
   /**
-   * Sends a request, again if the server asks for that, as it does while the cache of a new kind is not ready. Rejects with the Status of the
+   * Sends a request, and repeats it if the answer has Retry-After, as while the cache of a new kind is not ready. Rejects with the Status of the
    * server. Upstream: client-go/rest/with_retry.go.
    */
   async send<T>(request: ApiRequest): Promise<T> {
