@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,10 +11,11 @@ import { root } from './server-with-plugins.ts';
 
 const execute = promisify(execFile);
 
-/** Folder of the files that the commands write. */
+/** Folder of the files that the commands write, and of those that readers have. */
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-guide-'));
+  await writeReadersFiles();
   if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
   // The packages whose tests the commands run.
   for (const example of ['required-labels', 'production-rules'])
@@ -29,9 +30,10 @@ interface Documented {
   readonly output: string | undefined;
 }
 
-/** Returns the commands of the guide's chapter, with the output in the block after a block of one command. */
-function commandsOf(guide: string): Documented[] {
-  const chapter = guide.slice(guide.indexOf('## Tests of policies'), guide.indexOf('## envtest'));
+/** Returns the commands of a chapter, with the output in the block after a block of one command. */
+function commandsOf(page: string, from = '', to = ''): Documented[] {
+  const end = to === '' ? undefined : page.indexOf(to);
+  const chapter = page.slice(page.indexOf(from), end);
   return [...chapter.matchAll(/```sh\n(.*?)```\n(?:\n```\n(.*?)```)?/gs)].flatMap(([, block = '', output]) =>
     block
       .replaceAll('\\\n', '')
@@ -42,23 +44,86 @@ function commandsOf(guide: string): Documented[] {
 }
 
 const withoutTimes = (output: string): string => output.replaceAll(/ \([\d.]+ m?s\)/g, '');
-const documented = commandsOf(await readFile(join(root, 'docs/guide/testing.md'), 'utf8'));
+const page = (name: string): Promise<string> => readFile(join(root, `docs/${name}.md`), 'utf8');
+const documented = [
+  ...commandsOf(await page('guide/testing'), '## Tests of policies', '## envtest'),
+  ...commandsOf(await page('guide/catalog'), '## Use', '## Rules'),
+];
+/** Commands with files of the reader, in the folder. */
+const withReadersFiles = [
+  ...commandsOf(await page('guide/traces'), '', '## Traces of a running server').filter(({ command }) => !command.includes('--kubeconfig')),
+  ...commandsOf(await page('reference/configuration'), '## ServerConfiguration', '### References'),
+  ...commandsOf(await page('guide/plugins'), '## Which plugins are loaded', '## Find out').filter(({ command }) =>
+    command.startsWith('kubenest'),
+  ),
+  ...commandsOf(await page('guide/plugins'), '## Quick start', '## A policy of rules').filter(({ command }) =>
+    command.includes('integrity'),
+  ),
+];
+
+/** Writes the files that commands of the pages name: a package, a pod that it admits, and the roles of a user. */
+async function writeReadersFiles(): Promise<void> {
+  const configuration = { apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins: [{ package: '@acme/team-labels' }] };
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', labels: { team: 'a' } },
+    spec: { containers: [{ name: 'a', image: 'a' }] },
+  };
+  const metadata = { name: 'pods', namespace: 'default' };
+  const group = 'rbac.authorization.k8s.io';
+  const role = { apiVersion: `${group}/v1`, kind: 'Role', metadata, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }] };
+  const binding = {
+    ...{ apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef: { apiGroup: group, kind: 'Role', name: 'pods' } },
+    subjects: [{ apiGroup: group, kind: 'User', name: 'ali' }],
+  };
+  await writeFile(join(folder, 'pod.yaml'), JSON.stringify(pod));
+  await writeFile(join(folder, 'roles.yaml'), `${JSON.stringify(role)}\n---\n${JSON.stringify(binding)}\n`);
+  await writeFile(join(folder, 'plugins.yaml'), JSON.stringify(configuration));
+  const code = `import { contribute, deny, policy, when } from 'kubenest/sdk';
+import { Pod } from 'kubenest/kinds';
+export default contribute(policy('TeamLabels', when(Pod).created().withoutLabel('team').validate((_, request) => deny(request, 'missing labels: team'))));
+`;
+  for (const [place, name] of [
+    ['node_modules/@acme/team-labels', '@acme/team-labels'],
+    ['labels', 'labels'],
+  ] as const) {
+    await mkdir(join(folder, place), { recursive: true });
+    const manifest = { name, version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+    await writeFile(join(folder, place, 'package.json'), JSON.stringify(manifest));
+    await writeFile(join(folder, place, 'index.js'), code);
+  }
+}
 
 it('the guide has commands for policies, packages and one request', () => {
   expect(documented.length).toBeGreaterThanOrEqual(8);
   expect(documented.filter(({ output }) => output !== undefined)).toHaveLength(2);
 });
 
-it.each(documented)('$command does what the guide describes', async ({ command, code, output }) => {
+async function runInShell(
+  command: string,
+  cwd: string,
+): Promise<{ readonly code: number | null; readonly printed: string; readonly errors: string }> {
   const PATH = `${join(root, 'bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-  const written = command.replace('junit.xml', join(folder, 'junit.xml'));
-  const child = spawn('sh', ['-c', written], {
-    cwd: root,
-    env: { ...process.env, PATH, VITEST: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const env = { ...process.env, PATH, VITEST: undefined };
+  const child = spawn('sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  expect(errors).toBe('');
-  expect(child.exitCode, printed).toBe(code);
-  if (output !== undefined) expect(withoutTimes(printed)).toBe(withoutTimes(output));
+  return { code: child.exitCode, printed, errors };
+}
+
+it.each(documented)('$command does what the guide describes', async ({ command, code, output }) => {
+  const ran = await runInShell(command.replace('junit.xml', join(folder, 'junit.xml')), root);
+  expect(ran.errors).toBe('');
+  expect(ran.code, ran.printed).toBe(code);
+  if (output !== undefined) expect(withoutTimes(ran.printed)).toBe(withoutTimes(output));
+});
+
+it.each(withReadersFiles)('$command succeeds with the files of a reader', async ({ command, code }) => {
+  // `config init` writes kubenest.yaml; the other commands read one that names a package.
+  if (command.includes('config init')) await rm(join(folder, 'kubenest.yaml'), { force: true });
+  else await writeFile(join(folder, 'kubenest.yaml'), await readFile(join(folder, 'plugins.yaml')));
+  const ran = await runInShell(command, folder);
+  expect(ran.errors).toBe('');
+  expect(ran.code, ran.printed).toBe(code);
+  expect(ran.printed).not.toBe('');
 });

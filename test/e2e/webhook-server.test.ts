@@ -362,7 +362,11 @@ it('prints only webhook configurations and the definitions of exceptions for a U
 it.each([
   { name: 'without a configuration', args: [], says: /--config is required/ },
   { name: 'outside of a cluster', args: ['--config', 'kubenest.yaml'], says: /name the cluster with --kubeconfig/ },
-  { name: 'with a configuration that does not exist', args: ['--config', 'none.yaml'], says: /none\.yaml: ENOENT/ },
+  {
+    name: 'with a configuration that does not exist',
+    args: ['--config', 'none.yaml'],
+    says: /--config: cannot open none\.yaml: there is no such file or folder/,
+  },
   {
     name: 'with a certificate without its key',
     args: ['--config', 'kubenest.yaml', '--kubeconfig', 'kubeconfig', '--tls-cert-file=a'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestCluster } from '#testing/index';
 import { customKinds, type Json, kind, type Kind, open, patch, widget } from './custom-kinds.ts';
 import { startWebhook } from './webhook-server.ts';
@@ -193,6 +193,33 @@ describe('a conversion webhook', () => {
     answer = converting;
     expect((await call(`${widgets.path('v1')}/a`)).code).toBe(200);
   });
+
+  // Recorded from kube-apiserver, which serves the other lists after three seconds, from etcd.
+  it('that fails for one object fails the requests that read it, and no others', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    const v2 = widgets.path('v2');
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    expect((await call(v2)).body).toMatchObject({ items: [{ metadata: { name: 'a' } }] });
+    answer = (review) =>
+      review.request.objects.some((object) => (object['metadata'] as Json)['name'] === 'bad')
+        ? reviewed(review.request.uid, { result: { status: 'Failure', message: 'why' } })
+        : converting(review);
+    await call(widgets.path(), { body: widget(widgets, 'bad', { spec }) });
+    const failed = { code: 500, body: { message: `conversion webhook for ${widgets.group}/v1, Kind=Widget failed: why` } };
+    const elsewhere = v2.replace('/default/', '/kube-system/');
+    await vi.waitFor(async () => expect((await call(elsewhere)).body).toMatchObject({ kind: 'WidgetList', items: [] }), 10_000);
+    expect(await call(v2)).toMatchObject(failed);
+    expect(await call(`${v2}/bad`)).toMatchObject(failed);
+    expect((await call(`${v2}/a`)).code).toBe(200);
+    expect((await call(`${v2}?fieldSelector=metadata.name%3Da`)).body).toMatchObject({ items: [{ metadata: { name: 'a' } }] });
+    expect((await call(elsewhere)).code).toBe(200);
+    expect((await call(`${v2}?watch=1&timeoutSeconds=1`)).code).toBe(429);
+    expect((await call(widgets.path())).body).toMatchObject({ items: [{}, {}] });
+    await call(`${widgets.path()}/bad`, { method: 'DELETE' });
+    await vi.waitFor(async () => expect((await call(v2)).body).toMatchObject({ items: [{ metadata: { name: 'a' } }] }), 10_000);
+    answer = converting;
+  }, 40_000);
 
   it('that is unreachable fails requests of other versions until it recovers', async () => {
     const widgets = convertedKind({ url: 'https://127.0.0.1:1/convert', caBundle: undefined });

@@ -177,6 +177,15 @@ class Other {
   validate(): void {}
 }
 
+it('the first exception by name applies of several that cover a request, whichever was created first', async () => {
+  await using _cluster = await excepted(clusterWide, 'a', { namespaces: ['shop'] });
+  await using _later = await excepted(inNamespace('shop'), 'z', {});
+  await using _first = await excepted(inNamespace('shop'), 'b', {});
+  const headers = { [traceHeader]: '1' };
+  const response = await cluster.fetch(`${maps('shop')}?dryRun=All`, { body: { metadata: { name: 'several' } }, headers });
+  expect(await (await cluster.fetch(response.headers.get(traceHeader) ?? '')).text()).toContain('(PolicyException shop/b)');
+});
+
 it('metrics, traces and /debug/plugins show uses', async () => {
   await using _exception = await excepted(inNamespace('shop'), 'shown', { expires: '2099-01-31T00:00:00Z' });
   const response = await cluster.fetch(maps('shop'), { body: { metadata: { name: 'traced' } }, headers: { [traceHeader]: '1' } });

@@ -84,16 +84,17 @@ const tokens: Readonly<Record<string, () => unknown>> = {
 };
 @AuthenticatorPlugin({ name: 'Keys' })
 class Keys {
-  authenticate({ headers }: Credentials): unknown {
-    return tokens[String(headers['x-key'])]?.();
+  authenticate({ headers }: Credentials): undefined {
+    // The declaration is wrong on purpose, as in a package without types.
+    return tokens[String(headers['x-key'])]?.() as undefined;
   }
 }
 
 const decide: Readonly<Record<string, () => unknown>> = { ...tokens, true: () => true, allow: () => ({ decision: 'allow' }) };
 @AuthorizerPlugin({ name: 'Gate', failurePolicy: 'Deny' })
 class Gate {
-  authorize({ user, name }: { user: { name: string }; name: string }): unknown {
-    return user.name === 'jane' && decide[name] ? decide[name]() : { decision: 'NoOpinion', reason: '' };
+  authorize({ user, name }: { user: { name: string }; name: string }): never {
+    return (user.name === 'jane' && decide[name] ? decide[name]() : { decision: 'NoOpinion', reason: '' }) as never;
   }
 }
 

@@ -50,7 +50,7 @@ export class WebhookConverter implements Converter, Disposable {
     const [first] = others;
     if (!first) return [...objects];
     const converted = await this.#measured(first, groupVersion, () => {
-      const call = new ConversionCall(first, objects.length > 1);
+      const call = new ConversionCall(first);
       return call.results(
         others,
         groupVersion,
@@ -200,16 +200,16 @@ function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion}, Kind=${kind}`;
 }
 
-/** Validates the response to one request; its errors have upstream's messages. */
+/**
+ * Validates the response to one request. Its errors have upstream's messages for a single object: upstream converts the objects that it reads
+ * one by one.
+ */
 class ConversionCall {
   /** Prefix of all messages. */
   readonly #subject: string;
 
-  constructor(
-    first: KubeObject,
-    readonly isList: boolean,
-  ) {
-    this.#subject = `conversion webhook for ${kindText(first.apiVersion ?? '', `${first.kind}${isList ? 'List' : ''}`)}`;
+  constructor(first: KubeObject) {
+    this.#subject = `conversion webhook for ${kindText(first.apiVersion ?? '', String(first.kind))}`;
   }
 
   async results(
@@ -233,13 +233,11 @@ class ConversionCall {
       const counts = `returned ${objects.length} objects, expected ${originals.length}`;
       throw this.#failure(counts, 'conversion_webhook_partial_response_failure');
     }
-    return originals.map((original, index) => this.#result(original, objects[index], groupVersion, index));
+    return originals.map((original, index) => this.#result(original, objects[index], groupVersion));
   }
 
-  #result(original: KubeObject, converted: unknown, groupVersion: string, index: number): KubeObject {
-    const [at, within] = this.isList
-      ? [`returned invalid converted object at index ${index}`, ` in object at index ${index}`]
-      : ['returned invalid object at index 0', ''];
+  #result(original: KubeObject, converted: unknown, groupVersion: string): KubeObject {
+    const at = 'returned invalid object at index 0';
     if (!isJsonObject(converted)) throw this.#failure(`${at}: Object 'Kind' is missing in '${encodeJson(converted)}'`);
     const got = converted as unknown as KubeObject;
     if (got.apiVersion !== groupVersion) {
@@ -249,11 +247,11 @@ class ConversionCall {
     if (got.kind !== original.kind)
       throw this.#failure(`${at}: invalid kind (expected ${original.kind}, received ${String(got.kind ?? '')})`);
     const changed = identityChange(original, got);
-    if (changed) throw this.#failure(`${this.isList ? at : 'returned invalid object'}: ${changed}`);
+    if (changed) throw this.#failure(`returned invalid object: ${changed}`);
     try {
       return { ...got, metadata: restoredMetadata(original.metadata, got.metadata) };
     } catch (error) {
-      throw this.#failure(`returned invalid metadata${within}: ${(error as Error).message}`, undefined, error);
+      throw this.#failure(`returned invalid metadata: ${(error as Error).message}`, undefined, error);
     }
   }
 

@@ -1,4 +1,5 @@
-import { type ContributionOptions, describes } from '#apiserver/base/contribution';
+import { type ContributionOptions, describes, type PluginClass } from '#apiserver/base/contribution';
+import type { Authorizer } from './authorizer.ts';
 
 export interface AuthorizerPluginOptions extends ContributionOptions {
   /**
@@ -12,6 +13,6 @@ export interface AuthorizerPluginOptions extends ContributionOptions {
  * Declares a class as an Authorizer of a package. It runs after system:masters and before the modes of `--authorization-mode`, so
  * it can deny what these allow.
  */
-export function AuthorizerPlugin(options: AuthorizerPluginOptions): ClassDecorator {
+export function AuthorizerPlugin(options: AuthorizerPluginOptions): (type: PluginClass<Omit<Authorizer, 'name'>>) => void {
   return describes('AuthorizerPlugin', options);
 }

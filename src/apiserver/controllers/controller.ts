@@ -78,7 +78,8 @@ export interface Reconciler {
    * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
-  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> | Promise<void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a method may return a result on some paths and nothing on others
+  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;
   /** Runs once the informers are synced, for work that does not belong to single objects. Resolves when the signal aborts, or earlier. */
   run?(signal: AbortSignal): Promise<void> | void;
 }
@@ -97,7 +98,7 @@ export interface WatchedResource {
 const watched = Symbol.for('kubenest.controller.watches');
 
 /** Declares a class as a controller. */
-export function Controller<T extends KubeObject = KubeObject>(options: ControllerOptions<T>): ClassDecorator {
+export function Controller<T extends KubeObject = KubeObject>(options: ControllerOptions<T>): (type: ControllerClass) => void {
   return describes('Controller', options);
 }
 

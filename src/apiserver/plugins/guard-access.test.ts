@@ -71,8 +71,8 @@ const shape = "returned no decision: expected { decision: 'Allow' | 'Deny' | 'No
 const subject = 'authorizer "Mine" of package @acme/mine';
 it.each<{ name: string; authorize: () => unknown; why: string; counted: string }>([
   { name: 'hangs', authorize: hangs, why: 'gave no answer within 10 ms', counted: 'timeout' },
-  { name: 'throws', authorize: thrown, why: 'failed: undefined is not a function', counted: 'error' },
-  { name: 'rejects', authorize: async () => thrown(), why: 'failed: undefined is not a function', counted: 'error' },
+  { name: 'throws', authorize: thrown, why: 'failed', counted: 'error' },
+  { name: 'rejects', authorize: async () => thrown(), why: 'failed', counted: 'error' },
   { name: 'returns nothing', authorize: () => undefined, why: shape, counted: 'return' },
   { name: 'returns true', authorize: () => true, why: shape, counted: 'return' },
   { name: 'resolves to true', authorize: async () => true, why: shape, counted: 'return' },
@@ -99,7 +99,7 @@ const noRules = { resourceRules: [], nonResourceRules: [], incomplete: false, er
 
 it.each<{ name: string; rulesFor: () => unknown; why: string }>([
   { name: 'hangs', rulesFor: hangs, why: 'gave no answer within 10 ms' },
-  { name: 'throws', rulesFor: thrown, why: 'failed: undefined is not a function' },
+  { name: 'throws', rulesFor: thrown, why: 'failed' },
   ...[
     { name: 'returns rules of another form', rules: { ...noRules, resourceRules: [{ verbs: '*' }] } },
     { name: 'returns rules without verbs', rules: { ...noRules, resourceRules: [{}] } },

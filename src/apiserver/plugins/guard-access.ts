@@ -10,7 +10,6 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { LoadedContribution } from './loaded-contribution.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { runnerOf } from './plugin-origin.ts';
-import { errorOf } from './error-of.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** The parts of a contribution that its guard needs. */
@@ -93,15 +92,10 @@ export function guardAuthorizer(authorizer: Authorizer, { described, guard, orig
   };
 }
 
-/** Records a failure, and returns the error that names the plugin. */
+/** Records a failure, and returns the error that names the plugin. Clients may see its message, so the message of the cause is only in the log. */
 function failureOf(plugin: PluginName, error: unknown, failures: PluginFailures): Error {
   failures.record(plugin, error instanceof ShapeError ? 'return' : reasonOf(error), error);
-  const why =
-    error instanceof ShapeError
-      ? error.message
-      : error instanceof TimeoutError
-        ? `gave ${error.message}`
-        : `failed: ${errorOf(error).message}`;
+  const why = error instanceof ShapeError ? error.message : error instanceof TimeoutError ? `gave ${error.message}` : 'failed';
   return new Error(`${pluginSubject(plugin)} ${why}`, { cause: error });
 }
 
@@ -109,7 +103,12 @@ function failureOf(plugin: PluginName, error: unknown, failures: PluginFailures)
 function userOf(found: unknown): UserInfo | undefined {
   if (found === undefined || found === null) return undefined;
   if (!isJsonObject(found)) throw new ShapeError('returned a user that is not an object');
-  const { name, uid, groups, extra, audiences } = found;
+  // Each member is read once, so that accessors cannot change what was checked.
+  const { name, uid } = found;
+  const groups = copyOf(found['groups']);
+  const audiences = copyOf(found['audiences']);
+  const given = found['extra'];
+  const extra = isJsonObject(given) ? Object.fromEntries(Object.entries(given).map(([key, list]) => [key, copyOf(list)])) : given;
   const isUser =
     typeof name === 'string' &&
     name !== '' &&
@@ -120,14 +119,19 @@ function userOf(found: unknown): UserInfo | undefined {
   if (!isUser) throw new ShapeError('returned a malformed user: expected { name, groups, uid?, extra?, audiences? }');
   return {
     name,
-    groups: [...groups],
+    groups,
     ...(uid !== undefined && { uid: uid as string }),
-    ...(extra !== undefined && {
-      extra: Object.fromEntries(Object.entries(extra as object).map(([key, list]) => [key, [...(list as string[])]])),
-    }),
-    ...(audiences !== undefined && { audiences: [...(audiences as string[])] }),
+    ...(extra !== undefined && { extra: extra as Record<string, string[]> }),
+    ...(audiences !== undefined && { audiences }),
   };
 }
+
+function copyOf(list: unknown): unknown {
+  return Array.isArray(list) ? [...(list as unknown[])] : list;
+}
+
+/** Maximum length of a reason, which clients, traces and audit events get. */
+const maxReasonLength = 16_384;
 
 const decisions: ReadonlySet<unknown> = new Set(['Allow', 'Deny', 'NoOpinion']);
 
@@ -135,6 +139,7 @@ function resultOf(found: unknown): AuthorizationResult {
   const { decision, reason = '' } = isJsonObject(found) ? found : {};
   if (!decisions.has(decision) || typeof reason !== 'string')
     throw new ShapeError("returned no decision: expected { decision: 'Allow' | 'Deny' | 'NoOpinion', reason }");
+  if (reason.length > maxReasonLength) throw new ShapeError(`returned a reason of more than ${maxReasonLength} characters`);
   return { decision: decision as AuthorizationResult['decision'], reason };
 }
 

@@ -20,7 +20,7 @@ import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { errorOf } from './error-of.ts';
-import { isDenial } from './thrown.ts';
+import { denialOf } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Cell of a column whose function failed. */
@@ -135,6 +135,11 @@ class GroupGuard {
           const before = object && identityOf(object);
           const given = args.map((argument) => (argument !== object && isObject(argument) ? deepCopy(argument) : argument));
           const returned: unknown = this.#guarded(name, () => Reflect.apply(method, strategy, given));
+          if (isPromise(returned)) {
+            // Its error, if any, adds nothing.
+            returned.catch(() => {});
+            return this.#fail(name, new TypeError(`${name} returned a promise, for which the server does not wait`), 'return');
+          }
           if (object && identityOf(this.#plain(name, () => object)) !== before)
             return this.#fail(name, new TypeError(`${name} changed the identity of the object`), 'identity');
           const isItem = listItems[name];
@@ -187,7 +192,8 @@ class GroupGuard {
 
   #fail(method: string, thrown: unknown, reason = reasonOf(thrown)): never {
     const error = errorOf(thrown);
-    if (isDenial(error) || isControl(error)) throw error;
+    const refusal = isControl(error) ? error : denialOf(error);
+    if (refusal) throw refusal;
     this.failures.record(this.#plugin, reason, error, { method });
     throw newInternalError(new Error(`${pluginSubject(this.#plugin)} failed in \`${method}\``));
   }

@@ -8,7 +8,7 @@ import type { PolicyControl } from './policy/policy-control.ts';
 import type { PolicyMode } from './policy/policy-configuration.ts';
 import type { Usage } from './plugin-usage.ts';
 import { errorOf } from './error-of.ts';
-import { isDenial } from './thrown.ts';
+import { denialOf } from './thrown.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
@@ -139,9 +139,10 @@ class GuardedAdmission {
     // A getter of the plugin's object may throw anything, too.
     const error = errorOf(thrown);
     if (boundary.mayNeedOwnCopies(error)) return this.#call(phase, request, mode, false);
-    if (isDenial(error)) {
-      if (mode === 'enforce') throw error;
-      return this.#policy?.violated(request, { phase, mode }, error);
+    const denial = denialOf(error);
+    if (denial) {
+      if (mode === 'enforce') throw denial;
+      return this.#policy?.violated(request, { phase, mode }, denial);
     }
     const reason = error instanceof BoundaryError ? error.rule : reasonOf(error);
     const { operation, resource, namespace, name } = request;

@@ -7,7 +7,7 @@ import type { PagesOptions } from './pages.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { errorOf } from './error-of.ts';
-import { isDenial } from './thrown.ts';
+import { denialOf } from './thrown.ts';
 import { TimeoutError } from './within.ts';
 
 /** The pages of a package. */
@@ -69,7 +69,9 @@ export class PagesGuard implements NestInterceptor {
   /** Returns the error that the client gets. */
   #answerOf({ plugin }: GuardedPages, thrown: unknown): Error {
     const error = errorOf(thrown);
-    if (error instanceof HttpException || isDenial(error) || hasStatusCode(error)) return error;
+    const denial = denialOf(error);
+    if (denial) return denial;
+    if (error instanceof HttpException || hasStatusCode(error)) return error;
     this.failures.record(plugin, reasonOf(error), error);
     const subject = pluginSubject(plugin);
     return error instanceof TimeoutError ? newTimeoutError(`${subject} gave ${error.message}`, 0) : newInternalError(`${subject} failed`);
@@ -78,7 +80,8 @@ export class PagesGuard implements NestInterceptor {
 
 /** True for the error of another copy of Nest, or of a middleware, which Nest answers with its status. */
 function hasStatusCode(error: Error & { readonly statusCode?: unknown }): boolean {
-  return typeof error.statusCode === 'number';
+  const { statusCode } = error;
+  return Number.isInteger(statusCode) && (statusCode as number) >= 400 && (statusCode as number) < 600;
 }
 
 /** Throws for a value whose JSON cannot be written. Streams and buffers are sent as they are. */

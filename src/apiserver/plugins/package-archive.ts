@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { errorMessage } from '#apiserver/base/system-error';
 import { fileDigest, type VerifiedFiles } from './verified-modules.ts';
 
 /** Largest size of an unpacked archive. */
@@ -67,7 +68,7 @@ function readArchive(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new Error(`cannot read the archive: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(errorMessage(error, file), { cause: error });
   }
 }
 

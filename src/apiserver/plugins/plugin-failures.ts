@@ -4,6 +4,9 @@ import type { PluginUsage } from './plugin-usage.ts';
 import { errorOf } from './error-of.ts';
 import { TimeoutError } from './within.ts';
 
+/** Longest message of an error in the log, in UTF-16 code units. */
+const maxLoggedLength = 16_384;
+
 /** The parts of a contribution's name in messages, logs and metrics. */
 export interface PluginName {
   /** Kind of contribution, as in a sentence: `admission plugin`. */
@@ -41,12 +44,22 @@ export class PluginFailures {
     if (usage) usage.failures += 1;
     const described = { package: plugin.package, plugin: plugin.name, reason, ...fields };
     try {
-      this.logger.error({ ...described, err: errorOf(error) }, `${plugin.sort} failed`);
+      this.logger.error({ ...described, err: loggable(errorOf(error)) }, `${plugin.sort} failed`);
     } catch (unreadable) {
       // Members of the error may be accessors that throw.
       this.logger.error({ ...described, err: errorOf(unreadable) }, `${plugin.sort} failed`);
     }
   }
+}
+
+/** Returns an error whose message and stack are short enough for the log. */
+function loggable(error: Error): Error {
+  const { message, stack = '' } = error;
+  if (message.length <= maxLoggedLength && stack.length <= 2 * maxLoggedLength) return error;
+  const shortened = new Error(`${message.slice(0, maxLoggedLength)}… (${message.length} characters)`);
+  shortened.name = error.name;
+  shortened.stack = `${stack.slice(0, 2 * maxLoggedLength)}…`;
+  return shortened;
 }
 
 /** Returns `timeout` or `error`. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import type { Status } from '#apimachinery/meta/types';
 import { errorOf } from './error-of.ts';
-import { isDenial } from './thrown.ts';
+import { denialOf } from './thrown.ts';
 
 const denial = newForbidden({ group: '', resource: 'pods' }, 'web', 'no');
 const cycle: { causes: unknown[] } = { causes: [] };
@@ -34,12 +34,13 @@ describe('errorOf', () => {
   });
 });
 
-describe('isDenial', () => {
+describe('denialOf', () => {
   const withStatus = (more: object): Error => new StatusError({ ...denial.status, ...more } as Status);
 
-  it('is true for a Status that refuses the request', () => {
-    expect(isDenial(denial)).toBe(true);
-    expect(isDenial(withStatus({ code: 429, details: { retryAfterSeconds: 1, causes: [{ field: 'spec', message: 'no' }] } }))).toBe(true);
+  it('returns a Status that refuses the request', () => {
+    expect(denialOf(denial)).toMatchObject({ status: denial.status, stack: denial.stack });
+    const details = { retryAfterSeconds: 1, causes: [{ field: 'spec', message: 'no' }] };
+    expect(denialOf(withStatus({ code: 429, details }))?.status).toMatchObject({ code: 429, details });
   });
 
   it.each([
@@ -57,7 +58,17 @@ describe('isDenial', () => {
     withStatus({ details: { name: () => 'a' } }),
     withStatus({ details: { retryAfterSeconds: '1' } }),
     withStatus({ details: { causes: ['a', null] } }),
-  ])('is false for what clients could not decode (%#)', (error) => {
-    expect(isDenial(error)).toBe(false);
+    withStatus({ message: 'x'.repeat(300_000) }),
+  ])('returns undefined for what clients could not decode (%#)', (error) => {
+    expect(denialOf(error)).toBe(undefined);
+  });
+
+  it('reads a Status once, so that an accessor cannot change what was checked', () => {
+    let reads = 0;
+    const error = Object.defineProperty(withStatus({}), 'status', {
+      get: () => (reads++ === 0 ? denial.status : { ...denial.status, code: 200 }),
+    });
+    expect(denialOf(error)?.status).toEqual(denial.status);
+    expect(reads).toBe(1);
   });
 });

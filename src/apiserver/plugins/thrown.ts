@@ -3,12 +3,23 @@ import type { Status, StatusDetails } from '#apimachinery/meta/types';
 import { plainCopySteps } from '#apimachinery/runtime/plain-data';
 import { atOnce } from '#apimachinery/runtime/steps';
 
-/** True for an error whose Status refuses a request. A plugin's Status must not be a success, and must be one that can be encoded. */
-export function isDenial(error: Error): error is StatusError {
+/** Maximum length of a denial as JSON: clients get it, and logs and audit events contain it. */
+const maxDenialLength = 262_144;
+
+/**
+ * Returns the denial that an error of a plugin is, with a copy of its Status, so that accessors cannot change it later; undefined if the error
+ * is no denial: its Status is a success, cannot be encoded, or is too long.
+ */
+export function denialOf(error: Error): StatusError | undefined {
   try {
-    return error instanceof StatusError && isFailure(atOnce(plainCopySteps(error.status)));
+    if (!(error instanceof StatusError)) return undefined;
+    const status = atOnce(plainCopySteps(error.status));
+    if (!isFailure(status) || JSON.stringify(status).length > maxDenialLength) return undefined;
+    const denial = new StatusError(status, { cause: error.cause });
+    if (error.stack !== undefined) denial.stack = error.stack;
+    return denial;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

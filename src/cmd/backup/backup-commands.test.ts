@@ -10,7 +10,7 @@ it.each([
   ],
   [['migrate', '--revisions=restart', '--data-dir=/x'], 'separate the flags of the source and of the destination by --'],
   [['restore', '--revisions=restart'], 'the file must be the first argument'],
-  [['restore', '/nowhere/file', '--revisions=restart', '--data-dir=/x'], '/nowhere/file is not a backup or is damaged: ENOENT'],
+  [['restore', '/nowhere/file', '--revisions=restart', '--data-dir=/x'], 'cannot open /nowhere/file: there is no such file or folder'],
 ])('%j fails with the reason', async (args, reason) => {
   let errors = '';
   const program = new Command().name('kubenest').exitOverride().enablePositionalOptions();

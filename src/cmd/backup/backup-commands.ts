@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import { OptionsError } from '#cmd/options/options-error';
 import type { RevisionRule } from './backup.ts';
 
@@ -64,7 +65,7 @@ export function addBackupCommands(program: Command, args: readonly string[]): vo
       try {
         console.log(await run(args.slice(1)));
       } catch (error) {
-        const problems = error instanceof OptionsError ? error.problems : [(error as Error).message];
+        const problems = error instanceof OptionsError ? error.problems : [errorMessage(error)];
         command.error(problems.map((problem) => `kubenest ${name}: ${problem}`).join('\n'));
       }
     });

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
+import { errorMessage } from '#apiserver/base/system-error';
 import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
 import { syncPath } from '#cmd/storage/sync-path';
 
@@ -109,7 +110,8 @@ export async function readBackup(file: string): Promise<Backup> {
       }
     }
   } catch (cause) {
-    throw new Error(`${file} is not a backup or is damaged: ${(cause as Error).message}`, { cause });
+    const { syscall, message } = cause as NodeJS.ErrnoException;
+    throw new Error(syscall === undefined ? `${file} is not a backup or is damaged: ${message}` : errorMessage(cause, file), { cause });
   }
   if (header?.format !== format) throw new Error(`${file} is not a backup`);
   if (header.version !== formatVersion) throw new Error(`${file} has the format ${header.version}; this version reads ${formatVersion}`);

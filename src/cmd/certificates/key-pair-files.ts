@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readText } from '#apiserver/base/system-error';
 import type { KeyPair } from './issue.ts';
 
 /** Reads `NAME.crt` and `NAME.key` of a folder; undefined if neither exists. Throws if only one exists. */
@@ -18,7 +18,7 @@ export function readPair(folder: string, name: string): KeyPair | undefined {
 
 /** Reads a certificate and its key and verifies that they match. Rejects with the file names. */
 export async function readKeyPair(certFile: string, keyFile: string): Promise<KeyPair> {
-  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+  const [cert, key] = await Promise.all([readText(certFile), readText(keyFile)]);
   let fits: boolean;
   try {
     fits = matches({ cert, key });

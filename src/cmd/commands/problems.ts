@@ -1,4 +1,5 @@
 import { redactSecrets } from '#apiserver/base/secrets';
+import { errorMessage } from '#apiserver/base/system-error';
 import { ConfigurationError } from '#apiserver/plugins/read-configuration';
 import { UnusableStoreError } from '#apiserver/storage/errors';
 import { OptionsError } from '#cmd/options/options-error';
@@ -13,5 +14,5 @@ function textsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigurationError) return error.problems;
   const { code, message, stack } = error as NodeJS.ErrnoException;
   const isExpected = error instanceof UnusableStoreError || code !== undefined;
-  return [isExpected ? message : (stack ?? message)];
+  return [isExpected ? errorMessage(error) : (stack ?? message)];
 }

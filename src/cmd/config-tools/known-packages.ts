@@ -1,3 +1,4 @@
+import { errorMessage } from '#apiserver/base/system-error';
 import { readPluginOptions } from '#cmd/options/configured-plugins';
 import { OptionsError } from '#cmd/options/options-error';
 import type { KnownPackage } from './configuration-schema.ts';
@@ -20,7 +21,7 @@ export async function knownPackages(names: readonly string[], file: string | und
       try {
         return { package: name, contributions: await describePackage(name, folder) };
       } catch (cause) {
-        throw new OptionsError([`plugin package ${name}: ${(cause as Error).message}`]);
+        throw new OptionsError([`plugin package ${name}: ${errorMessage(cause)}`]);
       }
     }),
   );

@@ -1,3 +1,4 @@
+import { errorMessage } from '#apiserver/base/system-error';
 import { completeOptions } from '#cmd/options/complete';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { OptionsError } from '#cmd/options/options-error';
@@ -43,6 +44,8 @@ async function packageProblems(file: string): Promise<readonly string[]> {
     await loadConfiguredPlugins(options.plugins);
     return [];
   } catch (error) {
-    return (error as Error).message.split('\n').map((problem) => `--config: ${problem}`);
+    return errorMessage(error)
+      .split('\n')
+      .map((problem) => `--config: ${problem}`);
   }
 }

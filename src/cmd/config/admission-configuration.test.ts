@@ -76,7 +76,11 @@ describe('readAdmissionConfiguration', () => {
       `${head}- { name: PodTolerationRestriction, configuration: { apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1, kind: Configuration, whitelist: [{ key: a, effect: Never }] } }\n`,
       /configuration.whitelist\[0\].effect/,
     ],
-    ['a missing file', `${head}- { name: EventRateLimit, path: none.yaml }\n`, /none.yaml: ENOENT/],
+    [
+      'a missing file',
+      `${head}- { name: EventRateLimit, path: none.yaml }\n`,
+      /^cannot open \S+none\.yaml: there is no such file or folder$/,
+    ],
     [
       'a relative kubeconfig',
       `${head}- { name: ValidatingAdmissionWebhook, configuration: { apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: x } }\n`,
@@ -85,7 +89,7 @@ describe('readAdmissionConfiguration', () => {
     [
       'a missing kubeconfig',
       `${head}- { name: ImagePolicyWebhook, configuration: { imagePolicy: { kubeConfigFile: /none/config } } }\n`,
-      /ENOENT/,
+      /cannot open \/none\/config: there is no such file or folder/,
     ],
   ])('refuses %s', async (_, text, problem) => {
     await expect(read(text)).rejects.toThrow(problem);

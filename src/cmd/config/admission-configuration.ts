@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { readText, UnreadableFileError } from '#apiserver/base/system-error';
 import { parseYaml } from './parse-yaml.ts';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
@@ -127,9 +127,10 @@ function checkKind({ apiVersion, kind }: Fields, known: readonly string[], place
 async function readDocument(file: string): Promise<Fields> {
   let document: unknown;
   try {
-    document = parseYaml(await readFile(file, 'utf8'));
+    document = parseYaml(await readText(file));
   } catch (error) {
-    throw new ConfigurationError([`${file}: ${(error as Error).message}`]);
+    const { message } = error as Error;
+    throw new ConfigurationError([error instanceof UnreadableFileError ? message : `${file}: ${message}`]);
   }
   if (!isObject(document)) throw new ConfigurationError([`${file} must be an object`]);
   return document;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { readConfiguration } from '#apiserver/plugins/read-configuration';
 import type { SchedulerConfiguration } from '#plugins/scheduler/configuration/scheduler-configuration';
 import { parseStructured } from './structured-file.ts';
@@ -8,7 +8,7 @@ import { parseStructured } from './structured-file.ts';
  * refused by name. Upstream: pkg/scheduler/apis/config/v1.
  */
 export async function readSchedulerConfiguration(file: string): Promise<SchedulerConfiguration> {
-  const fields = parseStructured(await readFile(file, 'utf8'), 'kubescheduler.config.k8s.io', 'KubeSchedulerConfiguration', ['v1']);
+  const fields = parseStructured(await readText(file), 'kubescheduler.config.k8s.io', 'KubeSchedulerConfiguration', ['v1']);
   const [{ SchedulerConfiguration: Configuration }, { compileConfiguration }] = await Promise.all([
     import('#plugins/scheduler/configuration/scheduler-configuration'),
     import('#plugins/scheduler/configuration/compile-configuration'),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 
 interface Flags {
   readonly plugin: readonly string[];
@@ -47,7 +48,7 @@ export function addDevCommands(program: Command): void {
           log: (text) => console.log(text),
         });
       } catch (error) {
-        command.error(`kubenest dev: ${(error as Error).message}`);
+        command.error(`kubenest dev: ${errorMessage(error)}`);
       }
     });
   program

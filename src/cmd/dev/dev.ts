@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
+import { readText } from '#apiserver/base/system-error';
 import type { DevCommand, DevMessage } from './dev-server.ts';
 import { HeldPort } from './held-port.ts';
 import { isAside, PlainSources } from './plain-sources.ts';
@@ -56,7 +57,7 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
       if ('problems' in build) return log(build.problems);
       written += build.written;
     }
-    const settings = await readFile(configuration.file, 'utf8');
+    const settings = await readText(configuration.file);
     // Editors touch files without changing them.
     if (written === 0 && settings === lastSettings) return;
     lastSettings = settings;
@@ -81,7 +82,7 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
 
 /** Returns the name of the package in a folder. */
 async function packageNameOf(folder: string): Promise<string> {
-  return (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { readonly name: string }).name;
+  return (JSON.parse(await readText(join(folder, 'package.json'))) as { readonly name: string }).name;
 }
 
 async function configurationOf(file: string | undefined, folders: readonly string[]): Promise<AsyncDisposable & { readonly file: string }> {

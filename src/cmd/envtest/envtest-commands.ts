@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import { endWithParent } from '#cmd/commands/parent-process';
 
 /** Adds `kubenest envtest …`. `args`: the whole command line; `serve` runs a server with the flags of kube-apiserver. */
 export function addEnvtestCommands(program: Command, args: readonly string[], serve: (flags: readonly string[]) => Promise<void>): void {
   const envtest = program.command('envtest').description("serve as the binaries of controller-runtime's envtest");
   const orReport = async (work: Promise<void>): Promise<void> =>
-    work.catch((error: unknown) => envtest.error(`kubenest envtest: ${(error as Error).message}`));
+    work.catch((error: unknown) => envtest.error(`kubenest envtest: ${errorMessage(error)}`));
   envtest
     .command('path')
     .description('print a folder for KUBEBUILDER_ASSETS, with kube-apiserver, etcd, and kubectl if there is one')

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import { failsWith2 } from '#cmd/commands/verdict-exit';
 import type { Explanation, ExplainVerb } from './explain.ts';
 
@@ -54,7 +55,7 @@ export function addExplainCommand(program: Command, exitWith: (code: number) => 
         if (output === 'tree') console.log(explanationText(item, diff));
       }
     } catch (error) {
-      command.error(`kubenest explain: ${(error as Error).message}`);
+      command.error(`kubenest explain: ${errorMessage(error)}`);
     }
     if (output === 'json') console.log(JSON.stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ExplanationList', items }, null, 2));
     exitWith(items.every(({ verdict }) => verdict === 'admitted') ? 0 : 1);

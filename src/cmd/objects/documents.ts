@@ -1,7 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import { readText } from '#apiserver/base/system-error';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 
@@ -61,7 +62,7 @@ function nameOf(file: string): string {
 }
 
 function readSource(file: string): Promise<string> {
-  return file === standardInput ? text(process.stdin) : readFile(file, 'utf8');
+  return file === standardInput ? text(process.stdin) : readText(file);
 }
 
 /**

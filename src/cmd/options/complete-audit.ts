@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { parseAuditPolicy } from '#cmd/config/audit-policy';
@@ -68,5 +68,5 @@ async function named<T>(flag: string, work: Promise<T>): Promise<T> {
 
 /** Reads an audit policy. Rejects with the problems of the file, one per line. */
 export async function readAuditPolicy(file: string): Promise<AuditPolicy> {
-  return parseAuditPolicy(await readFile(file, 'utf8'));
+  return parseAuditPolicy(await readText(file));
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { fingerprintOf } from '#apimachinery/x509/certificate';
 import { readCertificates } from '#apimachinery/x509/certificate-pool';
 import { publicKeysOf } from '#apiserver/authentication/public-keys';
@@ -37,7 +37,7 @@ export async function authenticationOf(
       return undefined;
     });
   const parsed = async <T>(file: string, parse: (text: string) => T): Promise<T | undefined> =>
-    file === '' ? undefined : readFile(file, 'utf8').then(parse);
+    file === '' ? undefined : readText(file).then(parse);
   const structured: AuthenticationConfiguration | undefined = await collect(
     'authentication-config',
     parsed(authentication.authenticationConfig, (text) => parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer)),
@@ -100,7 +100,7 @@ async function issuersOf(options: OidcOptions): Promise<OidcConfig[]> {
     {
       issuer,
       discoveryUrl: undefined,
-      certificateAuthority: options.oidcCaFile === '' ? undefined : await readFile(options.oidcCaFile, 'utf8'),
+      certificateAuthority: options.oidcCaFile === '' ? undefined : await readText(options.oidcCaFile),
       audiences: [options.oidcClientId],
       signingAlgorithms: options.oidcSigningAlgs,
       username: { claim, prefix: prefix === '-' ? '' : prefix || ownPrefix },
@@ -129,7 +129,7 @@ async function serviceAccountTokensOf(
   { serviceAccounts: options }: ServerOptions,
   issuer: JwtTokenIssuerOptions | undefined,
 ): Promise<ServiceAccountTokensConfig | undefined> {
-  const texts = await Promise.all(options.serviceAccountKeyFile.map((file) => readFile(file, 'utf8')));
+  const texts = await Promise.all(options.serviceAccountKeyFile.map((file) => readText(file)));
   // The server also accepts tokens of its own key beside those of the key files: no other server has that key.
   const { signingKey } = issuer ?? {};
   if (typeof signingKey === 'string' && (texts.length === 0 || options.serviceAccountSigningKeyFile === '')) texts.push(signingKey);
@@ -172,7 +172,7 @@ function ownRequestHeader(clientCa: string | undefined, namesUids: boolean): Req
 
 /** Reads and validates a bundle of certificate authorities. */
 export async function readBundle(file: string): Promise<string> {
-  const bundle = await readFile(file, 'utf8');
+  const bundle = await readText(file);
   try {
     parseBundle(bundle);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { readAuthorizationConfiguration } from '#cmd/config/authorization-configuration';
 import type { AuthorizerConfig } from '#cmd/server-config';
@@ -22,13 +22,13 @@ export async function authorizersOf(options: AuthorizationOptions, delegation: D
 
 async function ownAuthorizersOf(options: AuthorizationOptions): Promise<AuthorizerConfig[]> {
   const file = options.authorizationConfig;
-  if (file !== '') return named('--authorization-config', readFile(file, 'utf8').then(readAuthorizationConfiguration));
+  if (file !== '') return named('--authorization-config', readText(file).then(readAuthorizationConfiguration));
   return Promise.all(options.authorizationMode.map((mode) => authorizerOf(mode, options)));
 }
 
 async function authorizerOf(mode: AuthorizationMode, options: AuthorizationOptions): Promise<AuthorizerConfig> {
   if (mode === 'ABAC') {
-    const policies = await named('--authorization-policy-file', readFile(options.authorizationPolicyFile, 'utf8').then(parsePolicyFile));
+    const policies = await named('--authorization-policy-file', readText(options.authorizationPolicyFile).then(parsePolicyFile));
     return { type: mode, policies };
   }
   if (mode !== 'Webhook') return { type: mode };

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { parseYaml } from '#cmd/config/parse-yaml';
 import { isFields } from '#cmd/config/structured-file';
 import type { MetricsConfig } from '#cmd/server-config';
@@ -30,7 +30,7 @@ export async function metricsOf({ metrics, storage }: Pick<ServerOptions, 'metri
  * describes.
  */
 async function readManifest(file: string): Promise<ReadonlyMap<string, string>> {
-  const document: unknown = parseYaml(await readFile(file, 'utf8'));
+  const document: unknown = parseYaml(await readText(file));
   const fields = isFields(document) && isFields(document['allowListMapping']) ? document['allowListMapping'] : document;
   if (!isFields(fields) || !Object.values(fields).every((value) => typeof value === 'string'))
     throw new Error(`--${manifestFlag}: ${file} must be a map of METRIC,LABEL to the allowed values in one string`);

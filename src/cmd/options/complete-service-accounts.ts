@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
 import { formatDuration } from '#apimachinery/runtime/duration';
 import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
@@ -54,7 +54,7 @@ function longestExpiration(wanted: number | undefined, signer: ExternalSigner): 
 
 /** Reads a private key. Rejects if the file has no key that can sign tokens. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
 async function readSigningKey(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8');
+  const text = await readText(file);
   let key: KeyObject;
   try {
     key = createPrivateKey(text);

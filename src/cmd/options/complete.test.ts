@@ -259,8 +259,8 @@ test('reports all invalid files', async () => {
   );
   expect(problems).toEqual([
     `serving certificates: ${folder}/empty.crt: data does not contain any valid RSA or ECDSA certificates`,
-    expect.stringMatching(/^serving certificates: ENOENT: no such file or directory, open '.nope.(crt|key)'$/),
-    "--token-auth-file: ENOENT: no such file or directory, open '/nope.csv'",
+    expect.stringMatching(/^serving certificates: cannot open .nope.(crt|key): there is no such file or folder$/),
+    '--token-auth-file: cannot open /nope.csv: there is no such file or folder',
   ]);
 });
 

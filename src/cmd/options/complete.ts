@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { errorMessage, readText } from '#apiserver/base/system-error';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
@@ -115,7 +116,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   /** Collects the problems of `work`. `what`: prefix of each problem; undefined if the problems name their subject. */
   const collect = async <T>(what: string | undefined, work: Promise<T>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
-      for (const line of (error as Error).message.split('\n')) problems.push(what === undefined ? line : `${what}: ${line}`);
+      for (const line of errorMessage(error).split('\n')) problems.push(what === undefined ? line : `${what}: ${line}`);
       return undefined;
     });
 
@@ -357,7 +358,7 @@ export async function completeStorage({
       rules: await encryptionOf(storage),
     };
   } catch (error) {
-    throw new OptionsError([(error as Error).message]);
+    throw new OptionsError([errorMessage(error)]);
   }
 }
 
@@ -382,11 +383,11 @@ async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> 
 }
 
 async function egressOf({ egressSelectorConfigFile: file }: KubeletOptions): Promise<EgressRoutes | undefined> {
-  return file === '' ? undefined : readEgressConfiguration(await readFile(file, 'utf8'));
+  return file === '' ? undefined : readEgressConfiguration(await readText(file));
 }
 
 async function tracingOf({ tracingConfigFile: file }: TracingOptions): Promise<TracingConfig | undefined> {
-  return file === '' ? undefined : parseTracingConfiguration(await readFile(file, 'utf8'));
+  return file === '' ? undefined : parseTracingConfiguration(await readText(file));
 }
 
 /** Returns the endpoint of this server for others on the same store; undefined unless both flags are given. */
@@ -445,11 +446,11 @@ async function dataFolder(
     makeFolder(path, 0o700);
     checkWritable(path);
   } catch (error) {
-    throw new OptionsError([`--data-dir ${path}: ${(error as Error).message}`]);
+    throw new OptionsError([`--data-dir ${path}: ${errorMessage(error)}`]);
   }
   return { path, dispose: async () => {} };
 }
 
 async function encryptionOf({ encryptionProviderConfig: file }: StorageOptions): Promise<EncryptionRule[] | undefined> {
-  return file === '' ? undefined : parseEncryptionConfiguration(await readFile(file, 'utf8'));
+  return file === '' ? undefined : parseEncryptionConfiguration(await readText(file));
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { readText, UnreadableFileError } from '#apiserver/base/system-error';
 import { parseYaml } from '#cmd/config/parse-yaml';
 import type { PluginPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
@@ -30,9 +30,10 @@ const kind = 'ServerConfiguration';
 export async function readConfigFile(file: string, options: ServerOptions, flags: ReadonlyMap<string, FlagSpec>): Promise<string[]> {
   let document: unknown;
   try {
-    document = parseYaml(await readFile(file, 'utf8'));
+    document = parseYaml(await readText(file));
   } catch (error) {
-    return [`--config ${file}: ${(error as Error).message}`];
+    const place = error instanceof UnreadableFileError ? '--config' : `--config ${file}`;
+    return [`${place}: ${(error as Error).message}`];
   }
   const at = (place: string): string => `--config ${file}: ${place}`;
   if (!isObject(document) || document['kind'] !== kind || document['apiVersion'] !== apiVersion) {

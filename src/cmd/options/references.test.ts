@@ -39,7 +39,7 @@ it('reports each missing value with its member', async () => {
   const { problems } = await resolveReferences({ a: { b: `\${env:MISSING}` }, c: [`\${file:none}`] }, folder, environment);
   expect(problems.toSorted()).toEqual([
     'a.b: the environment variable MISSING is not set',
-    `c[0]: cannot read ${join(folder, 'none')}: ENOENT`,
+    `c[0]: cannot open ${join(folder, 'none')}: there is no such file or folder`,
   ]);
 });
 

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readText } from '#apiserver/base/system-error';
 import { registerSecret } from '#apiserver/base/secrets';
 
 /** `${env:NAME}` or `${file:PATH}`. `$${env:NAME}` is the text `${env:NAME}`. */
@@ -35,9 +35,9 @@ export async function resolveReferences(document: unknown, folder: string, envir
     const file = resolve(folder, name);
     files.add(file);
     try {
-      return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+      return (await readText(file)).replace(/\r?\n$/, '');
     } catch (error) {
-      problems.push(`${place}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+      problems.push(`${place}: ${(error as Error).message}`);
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import { newPluginPackage } from './new-plugin-package.ts';
 import { writeMissingTypes } from './write-missing-types.ts';
 import { archiveIntegrity, isArchive } from '#apiserver/plugins/package-archive';
@@ -12,7 +13,7 @@ export function addPluginCommands(program: Command): void {
     try {
       await work();
     } catch (error) {
-      plugin.error(`kubenest plugin: ${(error as Error).message}`);
+      plugin.error(`kubenest plugin: ${errorMessage(error)}`);
     }
   };
   plugin

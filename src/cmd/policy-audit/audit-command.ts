@@ -1,4 +1,5 @@
 import { type Command, CommanderError, Option } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import type { ReportGroup } from '#apiserver/admission/scan/policy-report';
 import type { AuditFormat } from './audit-output.ts';
 import type { FailOn } from './run-audit.ts';
@@ -97,7 +98,7 @@ export function addAuditCommand(program: Command, exit: (code: number) => void):
       console.log(text);
       exit(code);
     } catch (error) {
-      command.error(`kubenest audit: ${(error as Error).message}`);
+      command.error(`kubenest audit: ${errorMessage(error)}`);
     }
   });
 }

@@ -59,6 +59,24 @@ it('continues a list whose token has expired with the token of the server', asyn
   expect(await namesOf(api)).toEqual(['Pod/a', 'Pod/b']);
 });
 
+it('repeats a request that the server answers with Retry-After, at most ten times', async () => {
+  let asked = 0;
+  const busyFor = (count: number): Api => ({
+    ask() {
+      asked += 1;
+      const isBusy = asked <= count;
+      const headers = new Headers(isBusy ? { 'retry-after': '0' } : {});
+      return Promise.resolve({ status: isBusy ? 429 : 200, headers, text: isBusy ? 'busy' : JSON.stringify(page(['a']).body) });
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
+  expect(await namesOf(busyFor(3))).toEqual(['Pod/a']);
+  expect(asked).toBe(4);
+  asked = 0;
+  await expect(namesOf(busyFor(100))).rejects.toThrow();
+  expect(asked).toBe(11);
+});
+
 it('rejects with the Status of the server', async () => {
   const api = apiOf({ '/api/v1/pods?limit=500': page(['a'], 't1'), '/api/v1/pods?limit=500&continue=t1': expired() });
   await expect(namesOf(api)).rejects.toThrow('too old');

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { setTimeout } from 'node:timers/promises';
 import { newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
 import type { GroupVersionResource, KubeObject, Status } from '#apimachinery/meta/types';
 import { parseGroupVersion } from '#apimachinery/meta/types';
@@ -33,6 +34,9 @@ interface Page {
 /** Objects in one chunk of a list. Upstream: client-go/tools/pager. */
 const chunk = 500;
 
+/** Maximum number of times that a request is repeated. */
+const maxRetries = 10;
+
 /** Reads the objects of any API server. */
 export class Cluster {
   constructor(private readonly api: Api) {}
@@ -42,9 +46,17 @@ export class Cluster {
     return this.send<T>({ method: 'GET', path });
   }
 
-  /** Sends a request. Rejects with the Status of the server. */
+  /**
+   * Sends a request, and repeats it if the answer has Retry-After, as while the cache of a new kind is not ready. Rejects with the Status of the
+   * server. Upstream: client-go/rest/with_retry.go.
+   */
   async send<T>(request: ApiRequest): Promise<T> {
-    const { status, text } = await this.api.ask(request);
+    let answer = await this.api.ask(request);
+    for (let retries = 0; retries < maxRetries && asksForRetry(answer); retries += 1) {
+      await setTimeout(Number(answer.headers.get('retry-after')) * 1_000);
+      answer = await this.api.ask(request);
+    }
+    const { status, text } = answer;
     if (status < 300) return parseJson(Buffer.from(text)).value as T;
     throw statusOf(text) ?? newGenericServerResponse(status, request.method, undefined, request.path);
   }
@@ -113,6 +125,10 @@ export function pathOf(resource: GroupVersionResource, namespace = '', name?: st
 
 function rootOf({ group, version }: Pick<GroupVersionResource, 'group' | 'version'>): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+function asksForRetry({ status, headers }: { readonly status: number; readonly headers: Headers }): boolean {
+  return (status === 429 || status >= 500) && /^\d+$/.test(headers.get('retry-after') ?? '');
 }
 
 function continueOf({ metadata }: Status): string | undefined {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { errorMessage } from '#apiserver/base/system-error';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { applyMergePatch } from '#apimachinery/patch/merge-patch';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -71,7 +72,7 @@ export class ObjectReferences {
     try {
       return await reading;
     } catch (error) {
-      this.errors.push(invalid(path, file, (error as Error).message));
+      this.errors.push(invalid(path, file, errorMessage(error)));
       return undefined;
     }
   }

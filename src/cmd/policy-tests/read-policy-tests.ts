@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import { errorMessage, readText } from '#apiserver/base/system-error';
 import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { FieldReader } from '#cmd/config/structured-file';
@@ -30,7 +30,7 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
   const found: PolicyTestFile[] = [];
   for (const path of paths) {
     const files = await filesOf(path).catch((error: unknown) => {
-      problems.push((error as Error).message);
+      problems.push(errorMessage(error));
       return [];
     });
     for (const file of files) found.push(...(await readFileOfTests(file, file === path, problems)));
@@ -43,14 +43,14 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
 
 /** Returns the tests of a file. `isNamed`: the user names the file itself, and not its folder. */
 async function readFileOfTests(file: string, isNamed: boolean, problems: string[]): Promise<PolicyTestFile[]> {
-  const text = await readFile(file, 'utf8');
+  const text = await readText(file);
   // Folders also have files that are not plain YAML, such as templates.
   if (!isNamed && !text.includes('kubenest.dev/')) return [];
   let documents: readonly SourceDocument[];
   try {
     documents = parseDocuments(text, file);
   } catch (error) {
-    problems.push((error as Error).message);
+    problems.push(errorMessage(error));
     return [];
   }
   const found: PolicyTestFile[] = [];
@@ -216,7 +216,7 @@ class TestReader {
     try {
       return textPattern(text);
     } catch (error) {
-      this.errors.push(invalid(path, text, (error as Error).message));
+      this.errors.push(invalid(path, text, errorMessage(error)));
       return textPattern('');
     }
   }

@@ -1,3 +1,4 @@
+import { errorMessage } from '#apiserver/base/system-error';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { systemClock } from '#apiserver/base/clock';
@@ -87,7 +88,7 @@ class TestServer implements AsyncDisposable {
       return outcome;
     } catch (error) {
       await this[Symbol.asyncDispose]();
-      return { error: (error as Error).message };
+      return { error: errorMessage(error) };
     } finally {
       this.#time = undefined;
     }
@@ -106,7 +107,7 @@ class TestServer implements AsyncDisposable {
       await existing.ensureNamespaces(tests.flatMap(withNamespace));
     } catch (error) {
       await this[Symbol.asyncDispose]();
-      throw new Error(`${file}: existing: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${file}: existing: ${errorMessage(error)}`, { cause: error });
     }
     return this.#running;
   }

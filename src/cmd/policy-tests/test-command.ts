@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { errorMessage } from '#apiserver/base/system-error';
 import { failsWith2 } from '#cmd/commands/verdict-exit';
 import type { PolicyTestResult } from './run-policy-tests.ts';
 
@@ -34,7 +35,7 @@ export function addTestCommand(program: Command, exitWith: (code: number) => voi
       if (junit !== undefined) await writeFile(junit, (await import('./junit.ts')).junitReport(results));
       exitWith(results.every(hasPassed) ? 0 : 1);
     } catch (error) {
-      command.error(`kubenest test: ${(error as Error).message}`);
+      command.error(`kubenest test: ${errorMessage(error)}`);
     }
   });
 }

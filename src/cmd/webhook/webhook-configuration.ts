@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { parseTracingConfiguration } from '#cmd/config/tracing-configuration';
 import { loadConfiguredPlugins, readPluginOptions } from '#cmd/options/configured-plugins';
@@ -39,7 +39,7 @@ export async function readWebhookFile(file: string): Promise<WebhookFile> {
     plugins,
     contributions,
     verbosity: logging.v,
-    tracing: tracing.tracingConfigFile === '' ? undefined : parseTracingConfiguration(await readFile(tracing.tracingConfigFile, 'utf8')),
+    tracing: tracing.tracingConfigFile === '' ? undefined : parseTracingConfiguration(await readText(tracing.tracingConfigFile)),
     warnings: [...unusedSettings(options), ...unusedContributions(contributions)],
     readPlugins: () => reload.read(),
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 /** Ways of being wrong that every contribution has, by name. `object` is what the contribution receives. */
 const ways = `
+const secret = 'correct-horse-battery';
 const grown = [];
 const kept = [];
 const services = {};
@@ -144,6 +145,56 @@ const ways = {
     services.metrics.gauge({ name: 'kubenest_plugin_failures_total', help: 'Another type.' }).set({}, 1);
     services.counter.inc({ b: 'another label' });
   },
+  'returns-async-generator'() { return (async function* () { yield 1; })(); },
+  'returns-array'() { return [undefined]; },
+  'returns-class'() { return class {}; },
+  'returns-thenable-that-never-settles'() { return { then() {} }; },
+  'returns-thenable-that-settles-twice'() { return { then(resolve, reject) { resolve(1n); reject(new Error(secret)); resolve(undefined); throw new Error(secret); } }; },
+  'returns-thenable-of-thenables'() { const end = performance.now() + 3_000; const one = { then(resolve) { setImmediate(() => resolve(performance.now() < end ? one : undefined)); } }; return one; },
+  'fails-after-the-timeout'() { return sleep(isMainThread ? 400 : 1_700).then(() => { throw new Error(secret); }); },
+  'returns-text-after-the-timeout'() { return sleep(isMainThread ? 400 : 1_700).then(() => 'late'); },
+  'throws-a-secret'() { throw Object.assign(new Error(secret, { cause: new Error(secret) }), { secret }); },
+  'throws-function'() { throw Object.assign(() => secret, { message: secret }); },
+  'throws-promise'() { throw Promise.reject(new Error(secret)); },
+  'throws-error-of-another-realm'() { return runInNewContext('throw new TypeError(secret)', { secret }); },
+  'throws-text-of-another-realm'() { return runInNewContext('throw secret', { secret }); },
+  'throws-aggregate'() { throw new AggregateError([new Error(secret), secret, null], secret); },
+  'throws-dom-exception'() { throw new DOMException(secret, 'AbortError'); },
+  'throws-huge-error'() { throw new Error(secret.repeat(200_000)); },
+  'throws-huge-denial'() { throw forbidden({ resource: { group: '', resource: 'configmaps' }, name: 'a' }, 'x'.repeat(3_000_000)); },
+  'throws-changing-status'() {
+    const error = strangeStatus();
+    const { status } = error;
+    let reads = 0;
+    throw Object.defineProperty(error, 'status', { get: () => (reads++ % 2 === 0 ? { ...status, code: 1n, message: 1n } : status) });
+  },
+  'throws-strange-status-code'() { throw Object.assign(new Error(secret), { statusCode: 7e9 }); },
+  'throws-system-error'() { return readFile('/none/' + secret); },
+  'imports-missing-module'() { return import('./' + secret + '.js'); },
+  'imports-missing-package'() { return import(secret); },
+  'throws-in-immediate'() { setImmediate(() => { throw new Error('in an immediate'); }); return sleep(20); },
+  'throws-in-microtask'() { queueMicrotask(() => { throw new Error('in a microtask'); }); return sleep(20); },
+  'throws-in-event-target'() { const target = new EventTarget(); target.addEventListener('a', () => { throw new Error('in a listener'); }); target.dispatchEvent(new Event('a')); return sleep(20); },
+  'throws-in-message-port'() { const { port1, port2 } = new MessageChannel(); port2.onmessage = () => { port1.close(); throw new Error('in a port'); }; port1.postMessage(1); return sleep(40); },
+  'throws-in-file-callback'() { readFileWithCallback('/none', () => { throw new Error('in a callback'); }); return sleep(40); },
+  'rejects-unhandled-of-another-realm'() { runInNewContext("Promise.reject(new TypeError('foreign'))"); return sleep(20); },
+  'rejects-unhandled-without-reason'() { Promise.reject(); return sleep(20); },
+  'fails-to-spawn'() { spawn('/none/program'); return sleep(60); },
+  'fails-to-connect'() { connect(1, '127.0.0.1'); return sleep(60); },
+  'fails-in-a-worker'() { new Worker('throw new Error(1)', { eval: true, stderr: true }); return sleep(20).then(() => undefined); },
+  'freezes-the-object'(object) { const freeze = (one) => { if (one && typeof one === 'object') { Object.values(one).forEach(freeze); Object.freeze(one); } }; freeze(object); },
+  'seals-the-object'(object) { Object.values(object).forEach((one) => typeof one === 'object' && Object.seal(one)); Object.preventExtensions(object); },
+  'leaves-read-only-members'(object) { Object.defineProperty(object, 'data', { enumerable: true, configurable: false, writable: false, value: { a: 'b' } }); },
+  'leaves-changing-getter'(object) { let calls = 0; Object.defineProperty(object, 'data', { enumerable: true, get: () => (calls++ > 0 ? { a: 1n } : { a: 'b' }) }); },
+  'shares-objects-between-calls'(object) { kept.data ??= object.data; object.data = kept.data; },
+  'leaves-deep-object'(object) { let deep = {}; for (let at = 0; at < 200_000; at += 1) deep = { deep }; object.data = { a: deep }; },
+  'leaves-deep-list'(object) { let deep = []; for (let at = 0; at < 200_000; at += 1) deep = [deep]; object.metadata.finalizers = deep; },
+  'leaves-own-prototype-member'(object) { object.data = JSON.parse('{"a":"b","__proto__":{"polluted":"yes"}}'); },
+  'leaves-constructor-member'(object) { object.metadata.labels = { constructor: { prototype: { polluted: 'yes' } } }; },
+  'replaces-the-request'(object, request) { try { request.object = { kind: 'Secret' }; } catch {} try { request.operation = 'DELETE'; request.namespace = 'kube-system'; } catch {} },
+  'uses-async-local-storage'() { const storage = new AsyncLocalStorage(); storage.enterWith('mine'); storage.exit(() => {}); return sleep(1).then(() => storage.disable()); },
+  'changes-the-folder'() { process.chdir(secret); },
+  'runs-a-worker'() { const worker = new Worker('setTimeout(() => {}, 1e6)', { eval: true }); return sleep(10).then(() => worker.terminate()).then(() => undefined); },
   loops() { for (;;); },
   grows() { for (;;) grown.push(new Array(1e6).fill(Math.random())); },
   'grows-buffers'() {
@@ -260,7 +311,14 @@ const orders = defineResource({ kind: 'Order', resource: 'orders', versions: [{ 
 `;
 
 const imports = `
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
+import { readFile as readFileWithCallback } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
+import { isMainThread, Worker } from 'node:worker_threads';
 import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, passportAuthenticator, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, StatusError } from 'kubenest/sdk';
 import { Controller as PagesController, Get, Module, pages, Param, Post } from 'kubenest/sdk/pages';
 `;

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { readText } from '#apiserver/base/system-error';
 import { type ExecConfig, readExecConfig } from './exec-credentials.ts';
 import { readToken } from './token-file.ts';
 
@@ -83,7 +84,7 @@ export async function readKubeconfigUsers(
 }
 
 async function readDocument(file: string): Promise<Fields> {
-  return fieldsOf(parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 }));
+  return fieldsOf(parse(await readText(file), { version: '1.1', maxAliasCount: 0 }));
 }
 
 async function credentialsOf(user: Fields, name: string, file: string, clusterConfig?: unknown): Promise<UserCredentials> {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readText } from '#apiserver/base/system-error';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Credential, CredentialSource } from './credential-source.ts';
 
@@ -43,7 +43,7 @@ export class TokenFile implements CredentialSource {
 
 /** Reads a token file. Rejects if it is empty. */
 export async function readToken(path: string): Promise<string> {
-  const token = (await readFile(path, 'utf8')).trim();
+  const token = (await readText(path)).trim();
   if (token === '') throw new Error(`read empty token from file ${quote(path)}`);
   return token;
 }

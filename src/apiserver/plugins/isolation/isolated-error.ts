@@ -1,14 +1,14 @@
 import { StatusError } from '#apimachinery/api/errors';
-import { NotPlainError, plainCopySteps } from '#apimachinery/runtime/plain-data';
-import { atOnce } from '#apimachinery/runtime/steps';
+import { NotPlainError } from '#apimachinery/runtime/plain-data';
 import { errorOf } from '../error-of.ts';
-import { isDenial } from '../thrown.ts';
+import { denialOf } from '../thrown.ts';
 import type { IsolatedError } from './messages.ts';
 
 /** Returns an error as plain data for another thread. */
 export function isolatedError(thrown: unknown): IsolatedError {
   const error = errorOf(thrown);
-  if (isDenial(error)) return { message: error.message, stack: error.stack, status: atOnce(plainCopySteps(error.status)) };
+  const denial = denialOf(error);
+  if (denial) return { message: denial.message, stack: denial.stack, status: denial.status };
   return { message: error.message, stack: error.stack, notPlain: error instanceof NotPlainError };
 }
 

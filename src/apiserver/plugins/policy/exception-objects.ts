@@ -29,10 +29,13 @@ export class ExceptionObjects implements Disposable {
 
   /** All exceptions. */
   get all(): CompiledObject[] {
-    return this.#kinds.flatMap((kind) => [...kind.objects.values()]);
+    return this.#kinds.flatMap(({ objects }) => [...objects.keys()].sort().map((key) => objects.get(key) as CompiledObject));
   }
 
-  /** Returns the exceptions that name an admission plugin. */
+  /**
+   * Returns the exceptions that name an admission plugin, those of namespaces first, by name: of several that cover a request, the first
+   * replaces the call and is counted, on all servers and after each start.
+   */
   of(plugin: string): readonly PolicyException[] {
     let found = this.#byPlugin.get(plugin);
     if (!found) {

@@ -5,7 +5,7 @@ import {
   newResourceExpired,
   newTooLargeResourceVersion,
   newTooManyRequests,
-  type StatusError,
+  StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
 import { oneStep, startSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -558,11 +558,15 @@ export class Cacher {
   }
 
   /**
-   * Serves lists from the storage while the cache is initializing, because the old objects predate the revision of the new
-   * list.
+   * Serves lists from the storage while the cache is initializing, because the old objects predate the revision of the new list: small ones,
+   * and all if an object that cannot be converted ended the cache. Then only the lists that contain it fail, as with upstream's cache, which
+   * remains ready and waits in vain for the newest revision.
    */
   #listUnready(query: ListQuery): Promise<CacheList> {
-    if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
+    const isSmall = query.predicate.isEmpty && query.limit > 0;
+    // Storage backends throw StorageErrors: a StatusError is that of a conversion.
+    const isUnconvertible = this.#initializations > 0 && this.#lastError instanceof StatusError;
+    if (!isSmall && !isUnconvertible) throw this.#notReady();
     return this.#stored.list(query, query.at === 'exact' ? query.revision : undefined);
   }
 

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readText } from '#apiserver/base/system-error';
 import { noCredentials, readKubeconfig, type ServiceConnection } from '#apiserver/network/webhook/kubeconfig';
 
 /** Folder in which a kubelet mounts the credentials of a pod's service account. */
@@ -24,7 +24,7 @@ export async function clusterConnection(kubeconfig: string | undefined, pod: Pod
   return {
     ...noCredentials,
     url: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
-    certificateAuthority: await readFile(join(pod.folder, 'ca.crt'), 'utf8'),
+    certificateAuthority: await readText(join(pod.folder, 'ca.crt')),
     serverName: undefined,
     insecure: false,
     tokenFile: join(pod.folder, 'token'),
@@ -34,7 +34,7 @@ export async function clusterConnection(kubeconfig: string | undefined, pod: Pod
 /** Returns the namespace of the pod; undefined outside of a pod. */
 export async function podNamespace({ folder }: PodEnvironment = ownPod): Promise<string | undefined> {
   try {
-    return (await readFile(join(folder, 'namespace'), 'utf8')).trim();
+    return (await readText(join(folder, 'namespace'))).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

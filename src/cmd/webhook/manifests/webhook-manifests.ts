@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { readText } from '#apiserver/base/system-error';
 import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-definitions';
 import { readWebhookFile } from '../webhook-configuration.ts';
 import { webhookScheme } from '../webhook-scheme.ts';
@@ -29,7 +29,7 @@ export async function webhookManifests(options: ManifestOptions): Promise<string
   const { config, name, namespace, image, replicas, url, caFile } = options;
   const { plugins: packages, contributions } = await readWebhookFile(config);
   const { plugins, followed } = recordPlugins(contributions, packages);
-  const authorities = caFile === undefined ? undefined : Buffer.from(await readFile(caFile)).toString('base64');
+  const authorities = caFile === undefined ? undefined : Buffer.from(await readText(caFile)).toString('base64');
   const trust = authorities === undefined ? {} : { caBundle: authorities };
   const configurations = webhookConfigurations(plugins, webhookScheme(), {
     name,
@@ -41,7 +41,7 @@ export async function webhookManifests(options: ManifestOptions): Promise<string
         ? { service: { name, namespace, path, port: 443 }, ...trust }
         : { url: `${url.replace(/\/$/, '')}${path}`, ...trust },
   });
-  const configuration = imageConfiguration(await readFile(config, 'utf8'), contributions);
+  const configuration = imageConfiguration(await readText(config), contributions);
   const deployment = url === undefined ? deploymentObjects({ name, namespace, image, replicas, followed, configuration }) : [];
   return [...exceptionDefinitions(), ...deployment, ...configurations]
     .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
