@@ -188,7 +188,7 @@ function respondInTurn(context: RequestContext, list: CacheList, mayBeMade: bool
 
 /** Returns the end of work whose last step may have started more. */
 function ended(work: void | Promise<void | Promise<void>>): void | Promise<void> {
-  return work && work.then((more) => more);
+  return work?.then((more) => more);
 }
 
 /** Returns the bytes that the response does not share with others. Forms that cannot be made as they are taken are copies. */
