@@ -23,7 +23,7 @@ const values = fc.record({
 });
 const reading = fc.constantFrom('raw', 'typed');
 
-it('the comparison in steps has the result of the one at once', () => {
+it('the chunked comparison has the result of the other', () => {
   fc.assert(
     fc.property(values, values, reading, reading, (a, b, left, right) => {
       const readings = { left, right } as const;

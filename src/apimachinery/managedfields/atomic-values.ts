@@ -8,7 +8,7 @@ import { holdsOnlyScalars, type MapShape, type Shape } from './shape.ts';
 import { descend, isMap, type Reading, readField, readingOf } from './typed-value.ts';
 import { type Json, stepKeys } from './wide-values.ts';
 
-/** How the two values of a comparison are interpreted. */
+/** Interpretations of the two values of a comparison. */
 export interface Readings {
   readonly left: Reading;
   readonly right: Reading;
