@@ -109,7 +109,7 @@ function respondJsonIn(context: RequestContext, status: number, json: Buffer, ne
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);
   }
-  respondInMediaType(context, status, [json], negotiated, type);
+  void respondInMediaType(context, status, [json], negotiated, type);
 }
 
 /**
