@@ -25,10 +25,11 @@ export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apim
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { fnv128a, fnv32, fnv32a } from '#apimachinery/runtime/fnv';
 export { withoutTrailing } from '#apimachinery/runtime/trailing';
-export { inSteps, startSteps, type Steps } from '#apimachinery/runtime/steps';
+export { inSteps, needsSteps, startSteps, type Steps } from '#apimachinery/runtime/steps';
+export { keysOf } from '#apimachinery/runtime/wide-objects';
 export { Zone } from '#apimachinery/runtime/schedule-times';
 export { base64Problem } from '#apimachinery/runtime/decode';
-export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
+export { compareUtf8, encodeRawJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
 export { quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 export { parseYaml } from '#apimachinery/runtime/yaml/yaml';

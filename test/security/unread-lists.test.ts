@@ -9,7 +9,7 @@ const text = 'x'.repeat(500_000);
 let cluster: TestCluster;
 
 beforeAll(async () => {
-  cluster = await startTestCluster({ listen: true });
+  cluster = await startTestCluster({ listen: true, users: [{ name: 'another', groups: ['system:masters'] }] });
   for (let i = 0; i < count; i += 1) {
     const labels = Object.fromEntries(Array.from({ length: 20 }, (_, label) => [`l${label}`, 'x']));
     await cluster.fetch(configMaps, { body: { metadata: { name: `large-${i}`, labels }, data: { text } } });
@@ -22,9 +22,12 @@ const usedBytes = (): number => {
   return Math.max(external, arrayBuffers) + heapUsed;
 };
 
-function open(session: http2.ClientHttp2Session, label: number, accept: string): http2.ClientHttp2Stream {
-  const path = `${configMaps}?labelSelector=${encodeURIComponent(`l${label % 20}=x,name${label}!=y`)}`;
-  const stream = session.request({ ':path': path, authorization: `Bearer ${cluster.token('admin')}`, accept });
+function open(session: http2.ClientHttp2Session, label: number, accept: string, more = ''): http2.ClientHttp2Stream {
+  return openAll(session, accept, `?labelSelector=${encodeURIComponent(`l${label % 20}=x,name${label}!=y`)}${more}`);
+}
+
+function openAll(session: http2.ClientHttp2Session, accept: string, query = ''): http2.ClientHttp2Stream {
+  const stream = session.request({ ':path': `${configMaps}${query}`, authorization: `Bearer ${cluster.token('admin')}`, accept });
   stream.on('error', () => undefined);
   return stream;
 }
@@ -57,3 +60,36 @@ it.each([
   },
   60_000,
 );
+
+it('a list of another user does not wait for unread ones that are held whole', async () => {
+  const session = http2.connect(cluster.url ?? '', { ca: cluster.certificateAuthority ?? '', settings: { initialWindowSize: 0 } });
+  session.on('error', () => undefined);
+  const streams = Array.from({ length: 6 }, (_, i) => open(session, i, 'application/json', '&pretty=1'));
+  // Two of 12 MB fit; the others wait.
+  let heads = 0;
+  await new Promise<void>((resolve) => {
+    for (const stream of streams) stream.once('response', () => (heads += 1) === 2 && resolve());
+  });
+  const { status } = await cluster.fetch(`${configMaps}?labelSelector=l1%3Dx&pretty=1`, { as: 'another' });
+  expect(status).toBe(200);
+  session.destroy();
+}, 60_000);
+
+it('lists as YAML whose clients have left use no memory', async () => {
+  const before = usedBytes();
+  const session = http2.connect(cluster.url ?? '', { ca: cluster.certificateAuthority ?? '' });
+  session.on('error', () => undefined);
+  let greatest = 0;
+  for (let i = 0; i < 20; i += 1) {
+    // Lists without a selector share their items, and each is a copy as YAML.
+    const stream = i % 2 === 0 ? open(session, i, 'application/yaml') : openAll(session, 'application/yaml');
+    // One small answer later, the list is on its way to the thread.
+    await cluster.fetch('/api/v1/namespaces/default');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    stream.close(http2.constants.NGHTTP2_CANCEL);
+    greatest = Math.max(greatest, usedBytes() - before);
+  }
+  // 20 lists of 12 MB, each with a copy, would be 480 MB.
+  expect(greatest).toBeLessThan(200_000_000);
+  session.destroy();
+}, 60_000);

@@ -1,4 +1,4 @@
-import { base64Problem, jsonKind, parseJson, parseYaml } from '#sdk/internal';
+import { base64Problem, jsonKind, keysOf, needsSteps, parseJson, parseJsonSteps, parseYaml, type Steps } from '#sdk/internal';
 
 /**
  * Schema of an AdmissionReview response with the names of Go's types. Upstream: api/admission/v1/types.go,
@@ -65,10 +65,10 @@ const findKind = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; 
 
 /**
  * Decodes an AdmissionReview of a version. Throws an Error with the message of upstream's decoder. Upstream:
- * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer.
+ * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. Yields to the event loop while it parses a large one.
  */
-export function decodeReview(bytes: Buffer, version: string): Fields {
-  const document = parse(bytes);
+export function* decodeReview(bytes: Buffer, version: string): Steps<Fields> {
+  const document = yield* parse(bytes);
   if (document === null) return {};
   if (typeof document !== 'object' || Array.isArray(document))
     throw new Error(
@@ -92,9 +92,9 @@ function textOf(fields: Fields, name: 'apiVersion' | 'kind'): string {
 }
 
 /** Parses JSON or, like client-go, YAML. */
-function parse(bytes: Buffer): unknown {
+function* parse(bytes: Buffer): Steps<unknown> {
   try {
-    return parseJson(bytes).value;
+    return (needsSteps(bytes.length) ? yield* parseJsonSteps(bytes) : parseJson(bytes)).value;
   } catch (error) {
     if (/^\s*\{/.test(bytes.toString('latin1', 0, 100)))
       throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error });
@@ -121,7 +121,8 @@ function check(type: GoType, value: unknown, at: readonly string[], owner = ''):
     for (const item of value) check(type.items, item, at, owner);
   } else {
     if (typeof value !== 'object' || Array.isArray(value)) throw misfit();
-    for (const [name, member] of Object.entries(value)) {
+    for (const name of keysOf(value)) {
+      const member = (value as Fields)[name];
       if ('values' in type) check(type.values, member, at, owner);
       else if (Object.hasOwn(type.fields, name))
         check(type.fields[name] as GoType, member, [...at, name], type.struct.slice(type.struct.indexOf('.') + 1));

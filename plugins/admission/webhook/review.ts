@@ -1,3 +1,4 @@
+import { keysOf } from '#sdk/internal';
 import { randomUUID } from 'node:crypto';
 import { type Attributes, quote, type Status } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
@@ -26,7 +27,7 @@ export interface Answer {
   /** The unparsed JSON patch; empty if there is none. */
   readonly patch: Buffer;
   readonly patchType: string;
-  readonly auditAnnotations: Readonly<Record<string, string>>;
+  readonly auditAnnotations: readonly (readonly [key: string, value: string])[];
   readonly warnings: readonly string[];
 }
 
@@ -113,8 +114,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function textsOf(value: unknown): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(fieldsOf(value) ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+function textsOf(value: unknown): [string, string][] {
+  const fields = fieldsOf(value) ?? {};
+  // Listing the keys of a wide object takes as long as parsing it, unless they are cached.
+  return keysOf(fields).flatMap((key) => (typeof fields[key] === 'string' ? [[key, fields[key]]] : []));
 }

@@ -1,5 +1,5 @@
 import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
-import { RequestTimeoutError } from '#sdk/internal';
+import { RequestTimeoutError, startSteps } from '#sdk/internal';
 import { hasNoSideEffects, type Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
@@ -85,7 +85,7 @@ export class WebhookCaller {
     try {
       const post = () => this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
       const within = request.within?.(spanNames[this.type], spanAttributes(request, invocation, review.uid), post);
-      document = decodeReview(await (within ?? post()), version);
+      document = await startSteps(decodeReview(await (within ?? post()), version));
     } catch (error) {
       throw new CallError(
         spec.name,
@@ -96,7 +96,7 @@ export class WebhookCaller {
       request.waited?.(began, performance.now());
     }
     const answer = this.#read(spec.name, review, document);
-    for (const [key, value] of Object.entries(answer.auditAnnotations)) request.addAnnotation(`${spec.name}/${key}`, value);
+    for (const [key, value] of answer.auditAnnotations) request.addAnnotation(`${spec.name}/${key}`, value);
     for (const warning of answer.warnings) request.addWarning(warning);
     if (!answer.allowed) throw new Rejection(denialOf(spec.name, answer.status));
     return answer;

@@ -55,7 +55,7 @@ export function withoutOmitted(shape: Shape, value: unknown, isInList = false, d
 }
 
 /** True for an empty list, and an empty map that is not a struct. */
-function isEmptyContainer(shape: Shape, value: unknown): boolean {
+export function isEmptyContainer(shape: Shape, value: unknown): boolean {
   if (shape.kind === 'list') return Array.isArray(value) && value.length === 0;
   return shape.kind === 'map' && !shape.structured && isMap(value) && isEmptyObject(value);
 }

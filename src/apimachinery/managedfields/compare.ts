@@ -6,7 +6,7 @@ import { isContainer } from '#apimachinery/runtime/numbers';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { noteKeys } from '#apimachinery/runtime/wide-objects';
-import { withAlwaysFields, withoutOmitted } from './always-fields.ts';
+import { isSameWhole, isSameWholeSteps, type Readings } from './atomic-values.ts';
 import { FieldSet, leaf } from './field-set.ts';
 import { groupItems, itemElementAt, sortedElements } from './item-element.ts';
 import type { PathElement } from './path-element.ts';
@@ -34,11 +34,6 @@ interface Delta {
 const added = (node: Node): Delta => ({ added: node, modified: undefined, removed: undefined });
 const modified = (): Delta => ({ added: undefined, modified: leaf, removed: undefined });
 const removed = (node: Node): Delta => ({ added: undefined, modified: undefined, removed: node });
-
-export interface Readings {
-  readonly left: Reading;
-  readonly right: Reading;
-}
 
 /**
  * Returns the paths that differ between two values of a type; structured-merge-diff/typed/compare.go. Paths only in `b` are added, paths
@@ -68,9 +63,25 @@ export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, reading
 
 /** Compares maps and lists with many values below them, the deepest first. Returns the number of values that are left to compare. */
 function* wideParts(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
-  if (shape.kind === 'scalar' || shape.atomic || a === b || depth > maxDepth) return 1;
+  if (shape.kind === 'scalar' || a === b || depth > maxDepth) return 1;
+  if (shape.atomic) return yield* wideAtomic(shape, a, b, readings, found);
   if (shape.kind === 'list') return yield* longList(shape, a, b, readings, depth, found);
   return yield* wideMap(shape, a, b, readings, depth, found);
+}
+
+/** Compares two large atomic values. */
+function* wideAtomic(shape: Shape, a: unknown, b: unknown, readings: Readings, found: Parts): Steps<number> {
+  if (!isContainer(a) || !isContainer(b)) return 1;
+  const steps = shape.kind === 'any' ? equalValuesSteps(a, b) : isSameWholeSteps(shape, a, b, readings);
+  let isLarge = false;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) {
+      if (isLarge) found.set(b, step.value ? undefined : modified());
+      return 1;
+    }
+    isLarge = true;
+    yield;
+  }
 }
 
 function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
@@ -194,17 +205,6 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
       if (shape.atomic || !(isMap(a) || isMap(b))) return equalValues(a, b) ? undefined : modified();
       return compareMaps(shape, a, b, readings, skip, descend(depth));
   }
-}
-
-/**
- * Compares an atomic value. A stored value has the fields that Go always writes, and none that it omits; a client's value may lack the
- * former and have the latter, such as `matchLabels: {}`.
- */
-function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
-  if (equalValues(a, b)) return true;
-  const whole = (value: unknown, reading: Reading): unknown =>
-    reading === 'raw' ? value : withAlwaysFields(shape, withoutOmitted(shape, value));
-  return equalValues(whole(a, left), whole(b, right));
 }
 
 interface Change {

@@ -1,7 +1,8 @@
-import { deepEqual } from './equality.ts';
+import { deepEqual, deepEqualSteps } from './equality.ts';
 import { isContainer, isSameNumber } from './numbers.ts';
 import { keysOf } from './wide-objects.ts';
 import type { ScalarKind, Type } from './schema.ts';
+import type { Steps } from './steps.ts';
 
 /**
  * True if two decoded values of one type are semantically equal. Without the type, an absent field, an empty list, an empty map, and an
@@ -15,6 +16,16 @@ export function semanticDeepEqual(left: unknown, right: unknown, type?: Type): b
 /** True if two decoded values of a type have equal Go values: unlike in `semanticDeepEqual`, nil differs from an empty list or map. Upstream: reflect.DeepEqual. */
 export function exactDeepEqual(left: unknown, right: unknown, type?: Type): boolean {
   return type ? equalAs(type, left, right, true) : deepEqual(left, right);
+}
+
+/** Like `semanticDeepEqual` for large values; yields to the event loop. */
+export function* semanticDeepEqualSteps(left: unknown, right: unknown, type?: Type): Steps<boolean> {
+  return type ? yield* equalAsSteps(type, left, right, false) : equalUntyped(left, right);
+}
+
+/** Like `exactDeepEqual` for large values; yields to the event loop. */
+export function* exactDeepEqualSteps(left: unknown, right: unknown, type?: Type): Steps<boolean> {
+  return type ? yield* equalAsSteps(type, left, right, true) : yield* deepEqualSteps(left, right);
 }
 
 function equalUntyped(left: unknown, right: unknown): boolean {
@@ -71,7 +82,20 @@ function equalAs(type: Type, left: unknown, right: unknown, isExact = false): bo
   return true;
 }
 
-/** Compares two values, except nested ones, which are added to `pending`. */
+const valuesPerStep = 1_024;
+
+function* equalAsSteps(type: Type, left: unknown, right: unknown, isExact: boolean): Steps<boolean> {
+  if (yield* deepEqualSteps(left, right)) return true;
+  const pending: Compared[] = [{ type, isPointer: false, a: left, b: right }];
+  let compared = 0;
+  for (let pair = pending.pop(); pair; pair = pending.pop()) {
+    if (++compared % valuesPerStep === 0) yield;
+    if (!isSame(pair, pending, isExact)) return false;
+  }
+  return true;
+}
+
+/** Compares two values, except nested ones that are no scalars, which are added to `pending`. */
 function isSame({ type, isPointer, a, b }: Compared, pending: Compared[], isExact: boolean): boolean {
   if (a === b) return true;
   const hasNil = isPointer || (isExact && isNillable(type));
@@ -84,8 +108,9 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[], isExac
     case 'list': {
       const of = (a ?? []) as readonly unknown[];
       const other = (b ?? []) as readonly unknown[];
-      for (let i = 0; i < of.length; i++) pending.push({ type: type.items, isPointer: false, a: of[i], b: other[i] });
-      return of.length === other.length;
+      if (of.length !== other.length) return false;
+      for (let i = 0; i < of.length; i++) if (!isSameMember(type.items, of[i], other[i], pending)) return false;
+      return true;
     }
     case 'map': {
       const of = membersOf(a)!;
@@ -93,7 +118,7 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[], isExac
       const keys = keysOf(of).filter((key) => of[key] !== undefined);
       for (const key of keys) {
         if (!Object.hasOwn(other, key)) return false;
-        pending.push({ type: type.values, isPointer: false, a: of[key], b: other[key] });
+        if (!isSameMember(type.values, of[key], other[key], pending)) return false;
       }
       return keys.length === keysOf(other).filter((key) => other[key] !== undefined).length;
     }
@@ -108,6 +133,13 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[], isExac
       return true;
     }
   }
+}
+
+/** Compares scalar members of a list or map at once, since there may be many. */
+function isSameMember(type: Type, a: unknown, b: unknown, pending: Compared[]): boolean {
+  if (type.kind === 'scalar') return a === b || deepEqual(a ?? zeros[type.scalar], b ?? zeros[type.scalar]);
+  pending.push({ type, isPointer: false, a, b });
+  return true;
 }
 
 /** True if nil and an empty value of the type are two Go values. */

@@ -21,9 +21,14 @@ export class ThreadTimeoutError extends Error {
   }
 }
 
-interface Job<A> {
-  readonly message: unknown;
-  readonly transfer: readonly TransferListItem[];
+/** A message to the thread. */
+export interface ThreadMessage<M> {
+  readonly message: M;
+  readonly transfer?: readonly TransferListItem[];
+}
+
+interface Job<M, A> {
+  readonly make: () => ThreadMessage<M>;
   readonly answer: PromiseWithResolvers<A>;
   /** Time at which the job fails if it has not started, on the clock of `performance.now()`. */
   readonly startBy: number;
@@ -40,16 +45,22 @@ export class QueuedThread<M, A> implements Disposable {
   readonly #options: QueuedThreadOptions;
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
-  readonly #jobs: Job<A>[] = [];
+  readonly #jobs: Job<M, A>[] = [];
 
   constructor(options: QueuedThreadOptions) {
     this.#options = options;
   }
 
-  run(message: M, transfer: readonly TransferListItem[] = []): Promise<A> {
+  /**
+   * Returns the answer to the message that `make` returns when it is sent, so that jobs that wait have no copies of their own. `onGone`
+   * registers a callback that drops a job that has not started.
+   */
+  run(make: () => ThreadMessage<M>, onGone?: (leave: () => void) => void): Promise<A> {
     const answer = Promise.withResolvers<A>();
     const { waitMs = Infinity } = this.#options;
-    this.#jobs.push({ message, transfer, answer, startBy: this.#jobs.length === 0 ? Infinity : performance.now() + waitMs });
+    const job = { make, answer, startBy: this.#jobs.length === 0 ? Infinity : performance.now() + waitMs };
+    this.#jobs.push(job);
+    onGone?.(() => this.#drop(job));
     if (this.#jobs.length === 1) this.#next();
     return answer.promise;
   }
@@ -73,13 +84,22 @@ export class QueuedThread<M, A> implements Disposable {
     const worker = (this.#worker ??= this.#start());
     // The thread keeps the process alive only while a job is pending.
     worker.ref();
-    worker.postMessage(job.message, job.transfer);
+    const { message, transfer = [] } = job.make();
+    worker.postMessage(message, transfer);
     const { timeoutMs } = this.#options;
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#fail(this.#late(timeoutMs, true)), timeoutMs);
   }
 
+  #drop(job: Job<M, A>): void {
+    const at = this.#jobs.indexOf(job);
+    // The first one has started.
+    if (at <= 0) return;
+    this.#jobs.splice(at, 1);
+    job.answer.reject(new Error(`the client of the ${this.#options.name} thread is gone`));
+  }
+
   /** Returns the first job, without those that have waited too long. */
-  #firstInTime(): Job<A> | undefined {
+  #firstInTime(): Job<M, A> | undefined {
     while (this.#jobs[0] && performance.now() > this.#jobs[0].startBy)
       this.#jobs.shift()?.answer.reject(this.#late(this.#options.waitMs ?? 0, false));
     return this.#jobs[0];
@@ -105,7 +125,7 @@ export class QueuedThread<M, A> implements Disposable {
     return worker;
   }
 
-  #settle(settle: (job: Job<A>) => void): void {
+  #settle(settle: (job: Job<M, A>) => void): void {
     const job = this.#jobs.shift();
     if (job) settle(job);
     this.#next();

@@ -28,8 +28,8 @@ describe('the thread for regular expressions', () => {
     });
     const slow = `(?i)[${'\\pL\\PN'.repeat(40_000)}]`;
     const answers = await Promise.allSettled([
-      thread.run({ operation: 'test', pattern: slow, text: 'a', limit: 0 }),
-      thread.run({ operation: 'test', pattern: 'a', text: 'a', limit: 0 }),
+      thread.run(() => ({ message: { operation: 'test', pattern: slow, text: 'a', limit: 0 } })),
+      thread.run(() => ({ message: { operation: 'test', pattern: 'a', text: 'a', limit: 0 } })),
     ]);
     expect(answers).toMatchObject([
       { status: 'rejected', reason: { message: 'the test thread did not answer within 5 s' } },
@@ -65,7 +65,7 @@ describe('the thread for regular expressions', () => {
       waitMs: 0,
     });
     const task = { operation: 'test', pattern: 'a', text: 'a', limit: 0 } as const;
-    const answers = await Promise.allSettled([thread.run(task), thread.run(task)]);
+    const answers = await Promise.allSettled([thread.run(() => ({ message: task })), thread.run(() => ({ message: task }))]);
     expect(answers).toMatchObject([
       { status: 'fulfilled', value: { matches: true } },
       { status: 'rejected', reason: { message: 'the test thread did not answer within 0 s', hasStarted: false } },

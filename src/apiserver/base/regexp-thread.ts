@@ -27,7 +27,7 @@ export class RegexpThreads implements Disposable {
   /** Fails as a request of kube-apiserver whose time is over. */
   async run(task: RegexpTask): Promise<RegexpResult> {
     try {
-      return (await this.#runFirst(task)) ?? (await this.#second.run(task));
+      return (await this.#runFirst(task)) ?? (await this.#second.run(() => ({ message: task })));
     } catch (error) {
       if (!(error instanceof ThreadTimeoutError)) throw error;
       const message = 'request did not complete within requested timeout - context deadline exceeded';
@@ -45,7 +45,7 @@ export class RegexpThreads implements Disposable {
     const digest = createHash('sha256').update(task.pattern).digest('base64');
     if (this.#slow.has(digest)) return undefined;
     try {
-      return await this.#first.run(task);
+      return await this.#first.run(() => ({ message: task }));
     } catch (error) {
       if (!(error instanceof ThreadTimeoutError) || !error.hasStarted) throw error;
       for (const oldest of this.#slow) if (this.#slow.size >= maxSlowPatterns) this.#slow.delete(oldest);

@@ -189,8 +189,8 @@ function isContainerModule(module: unknown): module is ContainerModule {
 
 /** Returns `dist/index.js:3`, the first place in the folder that the stack of an error names; undefined if there is none. */
 function placeOf(error: unknown, folder: string): string | undefined {
-  const { stack = '' } = (error ?? {}) as Partial<Error>;
-  const place = stackPlaces(stack).find(({ file }) => file.startsWith(folder + sep));
+  const { stack } = (error ?? {}) as { readonly stack?: unknown };
+  const place = stackPlaces(typeof stack === 'string' ? stack : '').find(({ file }) => file.startsWith(folder + sep));
   return place && `${relative(folder, place.file)}:${place.line}`;
 }
 

@@ -37,16 +37,44 @@ it.each([
   { stack: ['at t (file:///p/ab/dist/index.js:1:2)'], ends: true },
   { stack: ['at run (file:///p/a/node_modules/kubenest/dist/run.js:1:2)'], ends: true },
   { stack: ['at listOnTimeout (node:internal/timers:1:2)'], ends: true },
+  { stack: ['at t (/p/a/dist/index.js:1:2)', 'at run (/a server/dist/run.js:1:2)'], ends: true },
+  { stack: ['at t (file:///p/a/dist/my%20index.js:1:2)', 'at /p/a/dist/u.js:1:2'], ends: false },
+  { stack: ['at t (/p/a/dist/index.js:1:2)', 'at run (file:///%2f/%zz.js:1:2)'], ends: true },
+  { message: 'no such file: /etc/x:1\n    at run (/etc/y:1:2)', stack: ['at t (/p/a/dist/index.js:1:2)'], ends: false },
+  { message: '/p/a/dist/index.js:1', stack: ['at listOnTimeout (node:internal/timers:1:2)'], ends: true },
+  { message: ' file:///%zz:1', stack: ['at t (/p/a/dist/index.js:1:2)'], ends: false },
+  { message: `    at ${' (/'.repeat(100_000)}\n`.repeat(3), stack: ['at t (/p/a/dist/index.js:1:2)'], ends: false },
 ])(
   'an exception without context belongs to the package whose code alone is in its stack: $stack, ends the process: $ends',
-  ({ stack, ends }) => {
+  ({ message = 'late', stack, ends }: { message?: string; stack: readonly string[]; ends: boolean }) => {
     let ended = false;
     const metrics = { counter: () => ({ inc: () => {} }) };
     const packages = () => [{ package: '@acme/a', folder: '/p/a' }];
     const stray = new StrayErrors({ error: () => {} } as never, metrics as never, packages, () => (ended = true));
-    const error = new Error('late');
-    error.stack = ['Error: late', ...stack].join('\n    ');
+    const error = new Error(message);
+    error.stack = [`Error: ${message}`, ...stack].join('\n    ');
     stray.handle('uncaughtException', error);
     expect(ended).toBe(ends);
   },
 );
+
+it('a rejection whose value cannot be read is logged', () => {
+  const logged: unknown[] = [];
+  const log = {
+    error: ({ err }: { readonly err: Error }, message: string) => void logged.push(`${message}: ${err.message}`),
+  };
+  const metrics = { counter: () => ({ inc: () => {} }) };
+  const stray = new StrayErrors(
+    log as never,
+    metrics as never,
+    () => [],
+    () => {},
+  );
+  const unreadable = Object.defineProperty(new Error(), 'message', {
+    get() {
+      throw new Error('no message');
+    },
+  });
+  stray.handle('unhandledRejection', unreadable);
+  expect(logged).toEqual(['unhandled promise rejection: no message']);
+});

@@ -4,7 +4,7 @@ import type { Metrics } from '#apiserver/base/metrics/metrics';
 import { PluginFailures } from './plugin-failures.ts';
 import { currentPlugin, type PluginOrigin } from './plugin-origin.ts';
 import { errorOf } from './error-of.ts';
-import { stackPlaces } from './stack-places.ts';
+import { framesOf, stackPlaces } from './stack-places.ts';
 
 /** Event of the process for errors that no code handles. */
 export type StrayKind = 'uncaughtException' | 'unhandledRejection';
@@ -48,14 +48,19 @@ export class StrayErrors {
       this.#failures.record({ sort: 'plugin package', name: origin.file ?? '', package: origin.package }, kind, error);
       return;
     }
-    this.logger.error({ err: error }, messages[kind]);
+    try {
+      this.logger.error({ err: error }, messages[kind]);
+    } catch (unreadable) {
+      // Members of the error may be accessors that throw.
+      this.logger.error({ err: errorOf(unreadable) }, messages[kind]);
+    }
     if (kind === 'uncaughtException') this.end(error);
   }
 }
 
 /** Returns the package that contains all code in the stack of an error. The server may be installed in its node_modules. */
 function onlyOwner(error: unknown, packages: readonly PluginOrigin[]): PluginOrigin | undefined {
-  const places = stackPlaces(errorOf(error).stack ?? '');
+  const places = stackPlaces(framesOf(errorOf(error)));
   if (places.length === 0) return undefined;
   const isIn = (folder: string): boolean =>
     places.every(({ file }) => file.startsWith(folder + sep) && !file.startsWith(join(folder, 'node_modules/kubenest') + sep));

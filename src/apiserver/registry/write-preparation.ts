@@ -1,10 +1,10 @@
 import { endAtDeadline, newInvalid } from '#apimachinery/api/errors';
 import { nextGeneration } from '#apimachinery/meta/generation';
 import { type GroupKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import { type Pace, yielding } from '#apimachinery/runtime/pace';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { exactDeepEqual, exactDeepEqualSteps, semanticDeepEqual, semanticDeepEqualSteps } from '#apimachinery/runtime/semantic-equality';
 import { type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { settledAnew, settledSteps } from '#apimachinery/runtime/suspended';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
@@ -128,7 +128,27 @@ export class WritePreparation {
     ensureNamespaceMatches(this.definition, request.namespace, object);
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
-    if (countsSpecs(strategy) && !this.#isSameSpec(object, existing, strategy)) metadata.generation = nextGeneration(old.generation);
+    const count = (isSame: boolean): Promise<void> | undefined => {
+      if (!isSame) metadata.generation = nextGeneration(old.generation);
+      return this.#validateUpdate(request, object, existing, strategy, pace);
+    };
+    if (!countsSpecs(strategy)) return count(true);
+    const isSame = pace.either(
+      () => this.#isSameSpec(object, existing, strategy),
+      () => this.#isSameSpecSteps(object, existing, strategy),
+    );
+    return isSame instanceof Promise ? isSame.then(count) : count(isSame);
+  }
+
+  #validateUpdate(
+    request: WriteRequest,
+    object: KubeObject,
+    existing: KubeObject,
+    strategy: Strategy,
+    pace: Pace,
+  ): Promise<void> | undefined {
+    const { metadata } = object;
+    const old = existing.metadata;
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);
@@ -158,6 +178,12 @@ export class WritePreparation {
     if (this.definition.custom) return deepEqual(spec, old);
     const type = this.type.fields.get('spec')?.type;
     return generation === 'exactSpec' ? exactDeepEqual(spec, old, type) : semanticDeepEqual(spec, old, type);
+  }
+
+  *#isSameSpecSteps({ spec }: KubeObject, { spec: old }: KubeObject, { generation }: Strategy): Steps<boolean> {
+    if (this.definition.custom) return yield* deepEqualSteps(spec, old);
+    const type = this.type.fields.get('spec')?.type;
+    return yield* generation === 'exactSpec' ? exactDeepEqualSteps(spec, old, type) : semanticDeepEqualSteps(spec, old, type);
   }
 
   /** Runs a validation; if it exceeds the maximum number of errors, rejects with those found. */

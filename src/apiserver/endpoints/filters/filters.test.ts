@@ -235,6 +235,22 @@ describe('filters', () => {
     expect(seen).toEqual([new TypeError('bug')]);
   });
 
+  it('PanicRecovery responds without the headers of a body that could not be sent', () => {
+    const { context } = request();
+    const sent: unknown[] = [];
+    const send = (status: number, headers: string[], body: Buffer | undefined): void => {
+      headers.push('Content-Length', String(body?.length));
+      if (status > 999) throw new RangeError(`Invalid status code: ${status}`);
+      sent.push(
+        status,
+        headers.filter((_, i) => /^content-/i.test(headers[i - (i % 2)] ?? '')),
+      );
+    };
+    Object.defineProperty(context.exchange, 'send', { value: send });
+    void withPanicRecovery(() => {})((one) => respondBytes(one, 1_000, 'application/json', Buffer.from('{}')))(context);
+    expect(sent).toEqual([500, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', '70']]);
+  });
+
   it('CORS responds to preflights of allowed origins only', async () => {
     const filter = withCORS([compileOrigin('^https://example\\.com$')]);
     const known = request('/api', { origin: 'https://example.com' }, 'OPTIONS');

@@ -3,14 +3,21 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Multiple of the limit up to which owners that hold nothing get room for one list. */
+const limitOfFirstLists = 8;
+
 /**
  * Budget of lists that are buffered whole until their clients have read them and share no items with other lists. It prevents a
- * client that requests many selections and reads none from exhausting the memory.
+ * client that requests many selections and reads none from exhausting the memory. Owners, which are users, wait in turn, and one that holds
+ * nothing does not wait for lists that others do not read.
  */
 export class HeldLists {
   readonly #limit: number;
   #held = 0;
-  readonly #waiting = new Set<Waiting>();
+  /** Number of held lists by owner. */
+  readonly #owners = new Map<string, number>();
+  /** Waiting lists by owner, in the order of service. */
+  readonly #lines = new Map<string, Set<Waiting>>();
 
   constructor(limitBytes: number) {
     this.#limit = limitBytes;
@@ -20,27 +27,60 @@ export class HeldLists {
    * Takes bytes from the budget if they fit or nothing else is held. Returns their release, to be called once; undefined if there
    * is no room.
    */
-  tryHold(bytes: number): (() => void) | undefined {
-    if (this.#held > 0 && this.#held + bytes > this.#limit) return undefined;
+  tryHold(owner: string, bytes: number): (() => void) | undefined {
+    if (!this.#hasRoom(owner, bytes)) return undefined;
     this.#held += bytes;
+    this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
     return () => {
       this.#held -= bytes;
+      const left = (this.#owners.get(owner) ?? 1) - 1;
+      if (left > 0) this.#owners.set(owner, left);
+      else this.#owners.delete(owner);
       this.#beginNext();
     };
   }
 
-  /** Calls `begin` when there is room, in the order of the calls. Returns the cancellation. */
-  whenRoom(bytes: number, begin: () => void): () => void {
+  /** Calls `begin` when there is room, in the order of the owner's calls. Returns the cancellation. */
+  whenRoom(owner: string, bytes: number, begin: () => void): () => void {
     const waiting: Waiting = { bytes, begin };
-    this.#waiting.add(waiting);
-    return () => this.#waiting.delete(waiting);
+    const line = this.#lines.get(owner) ?? new Set();
+    this.#lines.set(owner, line.add(waiting));
+    return () => {
+      line.delete(waiting);
+      if (line.size === 0 && this.#lines.get(owner) === line) this.#lines.delete(owner);
+    };
+  }
+
+  #hasRoom(owner: string, bytes: number): boolean {
+    if (this.#held === 0) return true;
+    const limit = this.#owners.has(owner) ? this.#limit : this.#limit * limitOfFirstLists;
+    return this.#held + bytes <= limit;
   }
 
   #beginNext(): void {
-    for (const waiting of this.#waiting) {
-      if (this.#held > 0 && this.#held + waiting.bytes > this.#limit) return;
-      this.#waiting.delete(waiting);
-      waiting.begin();
+    while (this.#beginOfEach());
+  }
+
+  /**
+   * Begins the first list of each owner if there is room; owners that were served move to the end of the order. Behind a list without room
+   * only owners that hold nothing are served. Returns true if a list began.
+   */
+  #beginOfEach(): boolean {
+    let hasBegun = false;
+    let isBlocked = false;
+    for (const [owner, line] of [...this.#lines]) {
+      const [next] = line;
+      if (!next || (isBlocked && this.#owners.has(owner))) continue;
+      if (!this.#hasRoom(owner, next.bytes)) {
+        isBlocked = true;
+        continue;
+      }
+      line.delete(next);
+      this.#lines.delete(owner);
+      if (line.size > 0) this.#lines.set(owner, line);
+      hasBegun = true;
+      next.begin();
     }
+    return hasBegun;
   }
 }

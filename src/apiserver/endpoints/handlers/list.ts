@@ -122,7 +122,7 @@ function respondListIn(
   // The size of items in their stored form is known without encoding them.
   const itemBytes = isProtobuf || partial || endpoint.conversion ? undefined : storedItemBytes(endpoint, list);
   return respondInTurn(context, list, canBeMadeAsTaken(context, negotiated), {
-    whole: () => startSteps(respondWhole(context, endpoint, list, negotiated, form, body)),
+    whole: () => ended(startSteps(respondWhole(context, endpoint, list, negotiated, form, body))),
     asTaken: (isLarge) => respondLarge(context, mediaType, list, body, itemBytes, isLarge),
   });
 }
@@ -135,7 +135,7 @@ function* respondWhole(
   negotiated: Negotiated,
   form: ListForm,
   body: ListBody,
-): Steps<void> {
+): Steps<void | Promise<void>> {
   const { mediaType } = negotiated;
   const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
   const isCbor = mediaType === 'application/cbor';
@@ -144,7 +144,7 @@ function* respondWhole(
     const json = isProtobuf ? jsonBody(endpoint, list, form) : body;
     context.audit.responseObject(Buffer.concat(yield* piecesOf(list, json)));
   }
-  respondPieces(context, mediaType, isCbor ? yield* cborPieces(endpoint, list, form) : yield* piecesOf(list, body));
+  return respondPieces(context, mediaType, isCbor ? yield* cborPieces(endpoint, list, form) : yield* piecesOf(list, body));
 }
 
 /** Returns the whole list as buffers that the cache keeps. */
@@ -177,29 +177,47 @@ interface ListAnswers {
  */
 function respondInTurn(context: RequestContext, list: CacheList, mayBeMade: boolean, answers: ListAnswers): void | Promise<void> {
   const isLarge = mayBeMade && sum(list.chunks, ({ bytes }) => bytes) > largeLists.mostKept;
-  if (!isLarge && hold(context, list)) return answers.whole();
-  return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, list, () => answers.whole());
+  if (isLarge) return answers.asTaken(isLarge);
+  const own = ownBytes(list, mayBeMade);
+  if (own <= smallListBytes) return answers.whole();
+  const owner = context.user?.name ?? '';
+  const release = heldLists.tryHold(owner, own);
+  if (release) return releasedAfter(context, release, () => answers.whole());
+  return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, owner, own, () => answers.whole());
 }
 
-/** Takes a list from the budget until the response is closed. Returns false if there is no room. */
-function hold({ exchange }: RequestContext, { chunks }: CacheList): boolean {
-  const own = ownBytes(chunks);
-  if (own <= smallListBytes) return true;
-  const release = heldLists.tryHold(own);
-  if (release) exchange.onClose(release);
-  return release !== undefined;
+/** Returns the end of work whose last step may have started more. */
+function ended(work: void | Promise<void | Promise<void>>): void | Promise<void> {
+  return work?.then((more) => more);
 }
 
-function ownBytes(chunks: readonly ListChunk[]): number {
-  return sum(chunks, ({ owner, bytes }) => (owner === undefined ? bytes : 0));
+/** Returns the bytes that the response does not share with others. Forms that cannot be made as they are taken are copies. */
+function ownBytes({ chunks }: CacheList, mayBeMade: boolean): number {
+  return sum(chunks, ({ owner, bytes }) => (owner === undefined || !mayBeMade ? bytes : 0));
 }
 
-function respondOnceThereIsRoom(context: RequestContext, list: CacheList, respond: () => void | Promise<void>): Promise<void> {
+/** Responds, and calls `release` when the response is closed and its work has ended, which may be later. */
+function releasedAfter({ exchange }: RequestContext, release: () => void, respond: () => void | Promise<void>): void | Promise<void> {
+  let responding: void | Promise<void>;
+  try {
+    responding = respond();
+  } finally {
+    exchange.onClose(() => {
+      if (responding) responding.then(release, release);
+      else release();
+    });
+  }
+  return responding;
+}
+
+function respondOnceThereIsRoom(context: RequestContext, owner: string, bytes: number, respond: () => void | Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = heldLists.whenRoom(ownBytes(list.chunks), () => {
-      if (!isWanted(context)) return resolve();
-      hold(context, list);
-      Promise.resolve().then(respond).then(resolve, reject);
+    const giveUp = heldLists.whenRoom(owner, bytes, () => {
+      const release = isWanted(context) ? heldLists.tryHold(owner, bytes) : undefined;
+      if (!release) return resolve();
+      Promise.resolve()
+        .then(() => releasedAfter(context, release, respond))
+        .then(resolve, reject);
     });
     context.exchange.onClose(() => {
       giveUp();
@@ -245,7 +263,7 @@ async function respondLarge(
     itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context), isLarge), chunks, separator);
   // The measurement was aborted, so `total` is incomplete.
   if (!isWanted(context)) return;
-  if (isLarge && total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
+  if (isLarge && total <= largeLists.mostKept) return void respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
   sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
 }
 
@@ -344,7 +362,7 @@ function respondTable(
   const { compareRows } = endpoint.definition;
   const mayBeMade = !compareRows && mediaType === 'application/json' && canBeMadeAsTaken(context, negotiated);
   return respondInTurn(context, list, mayBeMade, {
-    whole: () => startSteps(respondRows(context, list, negotiated, body, compareRows)),
+    whole: () => ended(startSteps(respondRows(context, list, negotiated, body, compareRows))),
     asTaken: (isLarge) => respondLarge(context, mediaType, list, body, undefined, isLarge),
   });
 }
@@ -355,11 +373,11 @@ function* respondRows(
   negotiated: Negotiated,
   body: ListBody,
   compareRows: ResourceEndpoint['definition']['compareRows'],
-): Steps<void> {
+): Steps<void | Promise<void>> {
   const { run } = body;
   const rows = compareRows ? yield* sortedRows(list.chunks, compareRows, run.makeItem) : yield* runsOf(list.chunks, run);
   const { head, end } = body.around(0);
-  respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows, run.separator), end]);
+  return respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows, run.separator), end]);
 }
 
 function* sortedRows(
@@ -385,11 +403,11 @@ function* sortedRows(
 }
 
 /** Sends JSON or the negotiated encoding. */
-function respondJson(context: RequestContext, negotiated: Negotiated, type: StructType, pieces: readonly Buffer[]): void {
+function respondJson(context: RequestContext, negotiated: Negotiated, type: StructType, pieces: readonly Buffer[]): void | Promise<void> {
   const { mediaType } = negotiated;
   if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(pieces));
   if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
-  respondInMediaType(context, 200, pieces, negotiated, type);
+  return respondInMediaType(context, 200, pieces, negotiated, type);
 }
 
 function separated(runs: readonly Buffer[], separator: Buffer): readonly Buffer[] {

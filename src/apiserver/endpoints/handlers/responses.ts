@@ -109,22 +109,26 @@ function respondJsonIn(context: RequestContext, status: number, json: Buffer, ne
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);
   }
-  respondInMediaType(context, status, [json], negotiated, type);
+  void respondInMediaType(context, status, [json], negotiated, type);
 }
 
-/** Sends JSON, given as one or more buffers, in the negotiated media type; yields to the event loop if it is large. */
+/**
+ * Sends JSON, given as one or more buffers, in the negotiated media type; yields to the event loop if it is large. Returns the end of the
+ * work, which never rejects.
+ */
 export function respondInMediaType(
   context: RequestContext,
   status: number,
   json: readonly Buffer[],
   negotiated: Negotiated,
   type: StructType,
-): void {
+): void | Promise<void> {
   const encoding = inMediaType(context, json, negotiated, type);
   const failed = (error: unknown): void => respondError(context, newInternalError(error as Error));
   if (!needsSteps(lengthOf(json))) return respondPieces(context, negotiated.mediaType, atOnce(encoding), status);
-  const encoded = negotiated.mediaType === 'application/yaml' ? writeYaml(Buffer.concat(json)).then((yaml) => [yaml]) : inSteps(encoding);
-  encoded.then((pieces) => respondPieces(context, negotiated.mediaType, pieces, status)).catch(failed);
+  const gone = (leave: () => void): void => context.exchange.onClose(leave);
+  const encoded = negotiated.mediaType === 'application/yaml' ? writeYaml(json, gone).then((yaml) => [yaml]) : inSteps(encoding);
+  return encoded.then((pieces) => respondPieces(context, negotiated.mediaType, pieces, status)).catch(failed);
 }
 
 function* inMediaType(
@@ -162,14 +166,14 @@ export function wantsPretty(context: RequestContext, negotiated: Negotiated): bo
 
 /**
  * Sends a body of several buffers, compressed if it is large and the client accepts gzip; compressed buffers are cached with the
- * originals. Does nothing if the request was answered meanwhile.
+ * originals. Does nothing if the request was answered meanwhile. Returns the end of the compression, which never rejects.
  */
-export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], status = 200): void {
+export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], status = 200): void | Promise<void> {
   if (context.answered || context.exchange.closed) return;
   const total = lengthOf(pieces);
   if (total <= joinBelowBytes) return respondBytes(context, status, contentType, Buffer.concat(pieces, total));
   if (total <= gzipThreshold || !acceptsGzip(context)) return sendPieces(context, status, contentType, pieces, total);
-  gzipPieces(pieces).then(
+  return gzipPieces(pieces).then(
     (compressed) => sendGzip(context, status, contentType, compressed),
     (error: Error) => respondError(context, newInternalError(error)),
   );

@@ -45,14 +45,44 @@ function parseRanges(text: string): readonly ShardRange[] {
 
 function selectorOf(ranges: readonly ShardRange[]): ShardSelector {
   const valueOfField = valueOf[ranges[0]!.field]!;
-  const bounds = ranges.map(({ start, end }) => ({ start: BigInt(start), end: BigInt(end) }));
+  const bounds = disjointBounds(ranges);
   return {
     text: ranges.map(({ field, start, end }) => `shardRange(${field}, '${start}', '${end}')`).join(' || '),
     matches(object) {
       const hash = fnv64a(valueOfField(object));
-      return bounds.some(({ start, end }) => hash >= start && hash < end);
+      return isWithin(bounds, hash);
     },
   };
+}
+
+interface Bounds {
+  readonly start: bigint;
+  end: bigint;
+}
+
+/** Returns the union of the ranges in ascending order: a selector may have a thousand, which would be compared with each object. */
+function disjointBounds(ranges: readonly ShardRange[]): readonly Bounds[] {
+  // All have the same number of digits, except the end of all.
+  const ascending = ranges.toSorted((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start)));
+  const bounds: Bounds[] = [];
+  for (const range of ascending) {
+    const [start, end] = [BigInt(range.start), BigInt(range.end)];
+    const last = bounds.at(-1);
+    if (!last || start > last.end) bounds.push({ start, end });
+    else if (end > last.end) last.end = end;
+  }
+  return bounds;
+}
+
+/** True if one of the bounds, which are disjoint and ascending, has the number. */
+function isWithin(bounds: readonly Bounds[], number: bigint): boolean {
+  let [from, to] = [0, bounds.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (bounds[middle]!.end <= number) from = middle + 1;
+    else to = middle;
+  }
+  return from < bounds.length && bounds[from]!.start <= number;
 }
 
 /** Numbers of cel-go's kinds of expressions, which its messages contain. Upstream: cel-go common/ast (ExprKind). */

@@ -82,7 +82,7 @@ async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): 
   if (type === undefined) return notAcceptable(context);
   const answer = type === json ? await openApi.swaggerJson() : await openApi.swaggerProtobuf();
   if (isAnswered(context, type, answer) || isPart(context, type, answer)) return;
-  respondPieces(context, type, answer.pieces);
+  void respondPieces(context, type, answer.pieces);
 }
 
 async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {

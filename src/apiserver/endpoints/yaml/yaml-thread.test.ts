@@ -52,7 +52,18 @@ test.each(['', '\n  '])('large JSON after %j is parsed as YAML', async (blanks) 
 
 test('the worker thread encodes YAML like the calling thread', async () => {
   const value = { list: [1, 9007199254740993n, 'yes', null], text: 'ä\nb', ...(parseYaml(Buffer.from(filler)).value as object) };
-  expect((await writeYaml(Buffer.from(encodeJson(value)))).toString()).toBe(encodeYaml(value));
+  expect((await writeYaml([Buffer.from(encodeJson(value))])).toString()).toBe(encodeYaml(value));
+});
+
+test('JSON that waits for the thread is copied when its turn comes, and is dropped when its client leaves', async () => {
+  const json = Buffer.from(`{"filler":"${'x'.repeat(10_000_000)}"}`);
+  const { arrayBuffers } = process.memoryUsage();
+  const leaves: (() => void)[] = [];
+  const written = Array.from({ length: 20 }, () => writeYaml([json], (leave) => void leaves.push(leave)));
+  expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(3 * json.length);
+  for (const leave of leaves) leave();
+  const outcomes = await Promise.allSettled(written);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', ...Array.from({ length: 19 }, () => 'rejected')]);
 });
 
 test('parsing does not block the calling thread', async () => {

@@ -32,14 +32,17 @@ export function readYaml(bytes: Buffer): ParsedYaml | Promise<ParsedYaml> {
 async function readLargeYaml(bytes: Buffer): Promise<ParsedYaml> {
   const json = await inSteps(readAsJson(bytes));
   if (json) return json;
-  const { text, duplicateError } = await ask('read', bytes);
+  const { text, duplicateError } = await ask('read', [bytes]);
   const { value } = await inSteps(parseJsonSteps(bufferOf(text)));
   return { value, duplicateError };
 }
 
-/** Encodes large JSON as YAML in a worker thread. */
-export async function writeYaml(json: Buffer): Promise<Buffer> {
-  const { text } = await ask('write', json);
+/**
+ * Encodes large JSON, given as one or more buffers, as YAML in a worker thread. `onGone` registers a callback for the client's disconnection,
+ * after which work that has not started is dropped.
+ */
+export async function writeYaml(json: readonly Buffer[], onGone?: (leave: () => void) => void): Promise<Buffer> {
+  const { text } = await ask('write', json, onGone);
   return bufferOf(text);
 }
 
@@ -53,9 +56,11 @@ const thread = new QueuedThread<YamlRequest, YamlAnswer>({
   resourceLimits: { maxOldGenerationSizeMb: 1024 },
 });
 
-async function ask(ask: YamlRequest['ask'], bytes: Buffer): Promise<YamlText> {
-  const copy = new Uint8Array(bytes);
-  const answer = await thread.run({ ask, bytes: copy }, [copy.buffer]);
+async function ask(ask: YamlRequest['ask'], parts: readonly Buffer[], onGone?: (leave: () => void) => void): Promise<YamlText> {
+  const answer = await thread.run(() => {
+    const bytes = new Uint8Array(Buffer.concat(parts));
+    return { message: { ask, bytes }, transfer: [bytes.buffer] };
+  }, onGone);
   if ('failed' in answer) throw errorOf(answer.failed);
   return answer;
 }

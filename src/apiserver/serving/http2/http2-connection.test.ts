@@ -146,6 +146,13 @@ function serve(exchange: Exchange): void {
   if (exchange.url === '/watch') return void exchange.open(200, []);
   if (exchange.url === '/large') return exchange.send(200, [], large);
   if (exchange.url === '/headers') return exchange.send(200, [], Buffer.from(JSON.stringify(exchange.headers)));
+  if (exchange.url === '/status') {
+    try {
+      return exchange.send(1_000, [], Buffer.from('not sent'));
+    } catch (error) {
+      return exchange.send(500, [], Buffer.from((error as Error).message));
+    }
+  }
   if (exchange.url === '/early') return exchange.send(413, [], Buffer.from('too much'));
   exchange.readBody(1 << 20).then(
     (body) => exchange.send(200, ['Content-Type', 'text/plain'], Buffer.concat([Buffer.from(`${exchange.method} `), body])),
@@ -190,6 +197,13 @@ it('sends its settings and responds to requests', async () => {
   client.send(get(1), post(3), frame(data, endStream, 3, Buffer.from('hello')));
   expect(await client.answer(1)).toEqual({ status: '200', body: 'GET ' });
   expect(await client.answer(3)).toEqual({ status: '200', body: 'POST hello' });
+  client.socket.destroy();
+});
+
+it('sends no status that is not one, like node:http', async () => {
+  const client = await connect();
+  client.send(get(1, '/status'));
+  expect(await client.answer(1)).toEqual({ status: '500', body: 'Invalid status code: 1000' });
   client.socket.destroy();
 });
 

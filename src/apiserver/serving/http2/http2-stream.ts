@@ -112,6 +112,8 @@ export class Http2Stream implements ServerStream {
   /** Sends the head of the response. `fields` alternates names and values. `endStream` is true if there is no body. */
   respond(status: number, fields: readonly string[], endStream = false): void {
     if (this.closed || this.headersSent) return;
+    // RFC 9110, 15. A webhook may deny with any number, for which net/http panics.
+    if (status < 100 || status > 999) throw new RangeError(`Invalid status code: ${status}`);
     this.connection.sendHead(this, status, fields, endStream);
     this.headersSent = true;
     if (endStream) this.writableEnded = true;
