@@ -143,7 +143,14 @@ export class Controllers implements ServerPart {
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
-    const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
+    const recorder = new ClientEventRecorder({
+      component,
+      form: events,
+      client,
+      clock: systemClock,
+      logger: this.log,
+      signal: this.#ending.signal,
+    });
     const store = new ConfigMapStore(this.loopback, name);
     const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
