@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 
-/** Time between two looks at the event loop. */
+/** Time between two checks of the event loop. */
 const periodMs = 20;
 /** Utilization of the event loop below which it has time for more work, and above which it has too much. */
 const [idleShare, busyShare] = [0.5, 0.75];
 
-/** What has passed: the time, and the part of it in which the event loop worked. */
+/** Time in which the event loop waited, and in which it worked. */
 export interface LoopTimes {
   readonly idle: number;
   readonly active: number;
@@ -37,7 +37,7 @@ export class LoopLimit {
     else this.#waiting.push(() => void this.#start(work));
   }
 
-  /** A burst begins with few works: the code may be cold, and the idle time before it says nothing. */
+  /** A burst begins with few works: the code may be cold, and the idle time before it does not count. */
   #begin(): void {
     this.#max = this.few;
     this.#seen = this.times();
