@@ -65,7 +65,7 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> extends Co
   readonly userAgent?: string;
   /**
    * Permissions of the controller's user. The server writes them as the ClusterRole
-   * `kubenest:controller:NAME` with its binding. Omitted: roles that exist already grant them.
+   * `kubenest:controller:NAME` with its binding, and adds that to write events. Omitted: a package's controller may only write events.
    */
   readonly rules?: readonly ControllerRule[];
 }

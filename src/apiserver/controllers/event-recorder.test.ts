@@ -150,6 +150,29 @@ it.each([
   expect(logged).toEqual(Array.from({ length: warnings }, () => 'cannot write an event'));
 });
 
+it('keeps the events of a burst, and drops those that wait at the shutdown without a word', async () => {
+  const ending = new AbortController();
+  const logged: string[] = [];
+  let created = 0;
+  const logger = { info() {}, warn: (_fields: object, message: string) => void logged.push(message), error() {} };
+  const client = {
+    create: async () => {
+      await turn();
+      created += 1;
+      if (created < 5_000) return;
+      ending.abort();
+      throw newForbidden({ group: '', resource: 'events' }, 'e', 'the server is shutting down');
+    },
+  } as unknown as RequestClient;
+  const options = { component: 'kubelet', form: 'v1', client, clock: new FakeClock(), logger, signal: ending.signal } as const;
+  const recorder = new ClientEventRecorder(options);
+  for (let i = 0; i < 6_000; i++)
+    recorder.event({ ...pod, metadata: { ...pod.metadata, name: `p${i}`, uid: `u${i}` } }, 'Normal', 'Pulled', 'image');
+  while (!ending.signal.aborted) await turn();
+  await turn();
+  expect([created, logged]).toEqual([5_000, []]);
+});
+
 function terminating(reason: string): StatusError {
   const error = newForbidden({ group: '', resource: 'events' }, 'e', 'no');
   error.status.details = { causes: [{ reason, message: 'being deleted' }] };

@@ -38,6 +38,8 @@ export interface EventRecorderOptions {
   readonly client: RequestClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Aborts when the server shuts down: events that wait then are dropped. */
+  readonly signal?: AbortSignal;
 }
 
 const targets: Readonly<Record<EventForm, ClientTarget>> = {
@@ -45,8 +47,11 @@ const targets: Readonly<Record<EventForm, ClientTarget>> = {
   'events.k8s.io': { group: 'events.k8s.io', version: 'v1', resource: 'events' },
 };
 
-/** Largest number of events that wait to be written; further ones are dropped. Upstream: client-go/tools/record. */
-const maxWaiting = 1_000;
+/**
+ * Largest number of events that wait to be written; further ones are dropped. Upstream: client-go/tools/record, whose 1,000 are for each
+ * process; the recorder of the simulated nodes has the events of all nodes, and 1,000 pods that start together have 4,000.
+ */
+const maxWaiting = 20_000;
 const maxMessageLength = 1_024;
 
 /** Sends events through a client. Upstream: client-go/tools/record and client-go/tools/events. */
@@ -84,12 +89,13 @@ export class ClientEventRecorder implements EventRecorder {
   async #write(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    for (let write = this.#waiting.shift(); write; write = this.#waiting.shift()) {
+    const { signal } = this.options;
+    for (let write = this.#waiting.shift(); write && !signal?.aborted; write = this.#waiting.shift()) {
       try {
         await write();
       } catch (error) {
         // A namespace that is being deleted or does not exist accepts no events; that is not logged.
-        if (!hasStatusCause(error, 'NamespaceTerminating') && !isNotFound(error))
+        if (!hasStatusCause(error, 'NamespaceTerminating') && !isNotFound(error) && !signal?.aborted)
           this.options.logger.warn({ component: this.options.component, reason: (error as Error).message }, 'cannot write an event');
         // Many failures may occur at the same time.
         await setImmediate();

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { UserClient } from './user-client.ts';
 
@@ -26,4 +27,21 @@ it.each<{ namespace?: string; name: string; message: string }>([
   ];
   for (const call of calls) await expect(call()).rejects.toThrow(message);
   expect(urls).toEqual([]);
+});
+
+it('parses a large list in several turns of the event loop', async () => {
+  const items = Array.from({ length: 40_000 }, (_, i) => ({ metadata: { name: `s${i}` }, data: { a: '1', b: '2', c: '3', d: '4' } }));
+  const bytes = Buffer.from(JSON.stringify({ metadata: {}, items }));
+  const client = new UserClient((exchange) => exchange.send(200, [], bytes), { name: 'c', groups: [] });
+  let turns = 0;
+  let isRead = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isRead) setImmediate(count);
+  };
+  setImmediate(count);
+  const read = await client.list(secrets, 'default');
+  isRead = true;
+  expect(read).toHaveLength(items.length);
+  expect(turns).toBeGreaterThan(1);
 });

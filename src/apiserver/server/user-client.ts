@@ -2,8 +2,9 @@ import { Buffer } from 'node:buffer';
 import { isConflict, isNotFound, newBadRequest, newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
 import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
+import { encodeJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
+import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -142,7 +143,8 @@ export class UserClient implements RequestClient {
     const { status, body: answer } = await exchange.plainResponse;
     trace?.requested(method, path, status, performance.now() - (began as number));
     const bytes = await wholeOf(answer);
-    if (status >= 200 && status < 300) return parseJson(bytes).value as T;
+    if (status >= 200 && status < 300)
+      return (needsSteps(bytes.length) ? await inSteps(parseJsonSteps(bytes)) : parseJson(bytes)).value as T;
     throw statusOf(bytes) ?? newGenericServerResponse(status, method);
   }
 
@@ -172,9 +174,12 @@ function deleteOptions(options: DeleteOptions): object | undefined {
   return Object.keys(options).length === 0 ? undefined : { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
 }
 
+/** Without a web `Response`, whose first use loads a library for 25 ms. */
 async function wholeOf(body: InProcessResponse['body']): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
-  return body ? Buffer.from(await new Response(body).arrayBuffer()) : Buffer.alloc(0);
+  const parts: Uint8Array[] = [];
+  if (body) for await (const part of body) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 /** Returns the error of a Status; undefined if the body is not a Status, for example a page. */

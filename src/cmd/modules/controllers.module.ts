@@ -91,7 +91,10 @@ export class Controllers implements ServerPart {
   }
 
   install({ hooks }: GenericServer): void {
-    this.#ofPackages = this.contributions.of('Controller').map((one) => this.#tried(this.#managed(one)));
+    this.#ofPackages = this.contributions.of('Controller').map((one) => {
+      const options = one.described.options as ControllerOptions;
+      return this.#tried(this.#managed(one, withEvents(options)));
+    });
     hooks.addPreShutdown({
       name: 'stop-controllers',
       run: () => {
@@ -138,12 +141,19 @@ export class Controllers implements ServerPart {
     };
   }
 
-  #managed(contribution: LoadedContribution): ManagedController {
-    const { described } = contribution;
-    const options = described.options as ControllerOptions;
+  /** `rules`: permissions of its user; undefined: those of upstream's role for it. */
+  #managed(contribution: LoadedContribution, rules = (contribution.described.options as ControllerOptions).rules): ManagedController {
+    const options = contribution.described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
-    const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
-    const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
+    const { name, component = name, serviceAccount = name, events = 'events.k8s.io' } = options;
+    const recorder = new ClientEventRecorder({
+      component,
+      form: events,
+      client,
+      clock: systemClock,
+      logger: this.log,
+      signal: this.#ending.signal,
+    });
     const store = new ConfigMapStore(this.loopback, name);
     const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
@@ -202,6 +212,12 @@ function identityOf(storage: StorageConfig): string {
 function userOf({ name, serviceAccount = name }: ControllerOptions): UserInfo {
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
   return { name: `system:serviceaccount:${namespace}:${serviceAccount}`, groups };
+}
+
+/** Returns the permissions of a package's controller, with that to write its events. Upstream: eventsRule (bootstrappolicy). */
+function withEvents({ events = 'events.k8s.io', rules = [] }: ControllerOptions): NonNullable<ControllerOptions['rules']> {
+  if (rules.some(({ resources }) => resources.includes('events'))) return rules;
+  return [...rules, { apiGroups: [events === 'v1' ? '' : events], resources: ['events'], verbs: ['create', 'patch'] }];
 }
 
 function userAgentOf({ name, userAgent = name }: ControllerOptions): string {

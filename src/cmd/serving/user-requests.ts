@@ -1,13 +1,16 @@
 import { systemClock } from '#apiserver/base/clock';
-import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
+import { LoopLimit } from '#apiserver/base/loop-limit';
 import { TurnQueue } from '#apiserver/base/turn-queue';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Exchange } from '#apiserver/request/exchange';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { ServerPart } from '#cmd/modules/server-part';
 
-/** Requests in progress: as many may end in one turn of the event loop, because the store acknowledges writes in batches. */
-const maxRequests = 8;
+/**
+ * Requests in progress while the event loop is busy, and while it mostly waits for the store. As many may end in one turn of the event loop,
+ * because the store acknowledges writes in batches.
+ */
+const [busyRequests, idleRequests] = [4, 8];
 /** A request that lasts longer, for example because of a webhook or as a watch, no longer counts, so that it delays no others. */
 const countedMs = 100;
 
@@ -19,7 +22,7 @@ const countedMs = 100;
 export class UserRequests implements ServerPart {
   #server: GenericServer | undefined;
   readonly #turns = new TurnQueue();
-  readonly #limit = new ConcurrencyLimit(maxRequests);
+  readonly #limit = new LoopLimit(busyRequests, idleRequests);
 
   install(server: GenericServer): void {
     this.#server = server;
@@ -28,7 +31,7 @@ export class UserRequests implements ServerPart {
   readonly serve = (exchange: Exchange, user: UserInfo): void => {
     const server = this.#server;
     if (!server) throw new Error('plugins cannot send requests before the server starts');
-    void this.#limit.run(() => {
+    this.#limit.run(() => {
       const counted = closedOrLong(exchange);
       this.#turns.run(() => server.serveAs(exchange, user));
       return counted;

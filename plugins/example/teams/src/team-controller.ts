@@ -30,7 +30,6 @@ const roleBindings = { group: 'rbac.authorization.k8s.io', version: 'v1', resour
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: ['create', 'patch'] },
     // Without it, the controller could not grant a role that it does not have itself.
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], resourceNames: ['edit'], verbs: ['bind'] },
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   ],
 })
 export class TeamController {

@@ -295,6 +295,20 @@ describe.each([
       expect(show(await list(cacher, { continue: rest.continueToken }))).toBe('early:2');
     });
 
+    // A client that pages slowly learns it as the clients of other servers do. Upstream: e2e "API chunking".
+    it('fails with 410 for a token that is used again and again, 15 s after the compaction of its state', async () => {
+      const { continueToken } = await list(cacher, { limit: 1 });
+      const last = await put(storage, '/pods/ns/new');
+      await turn();
+      await storage.compact(last);
+      expect(show(await list(cacher, { limit: 1, continue: continueToken }))).toBe('a:6');
+      await clock.advance(15_000);
+      expect(await statusOf(() => list(cacher, { limit: 1, continue: continueToken }))).toMatch(
+        /^410 Expired: The provided continue parameter/,
+      );
+      expect((await list(cacher)).count).toBe(5);
+    });
+
     // Upstream: TestMatchExactResourceVersionFallback, RunTestCompactRevision.
     it('fails with 410 for a compacted state', async () => {
       await storage.compact(4);

@@ -111,6 +111,8 @@ const freshTimeoutMs = 3_000;
 const tooLargeRetrySeconds = 1;
 const retryMs = 1_000;
 const sweepMs = 30_000;
+/** Interval at which the revision of the last compaction is read. Upstream: compactorPollPeriod. */
+const compactionMs = 15_000;
 const consistencyCheckMs = 300_000;
 
 /**
@@ -697,11 +699,24 @@ export class Cacher {
   }
 
   #sweepRegularly(): void {
-    this.#stopSweeping ??= this.#clock.every(sweepMs, () => {
-      this.#tree.sweep();
-      this.#snapshots.prune(this.#clock.now());
-      this.#history.trim(this.#clock.now());
-    });
+    if (this.#stopSweeping) return;
+    const stops = [this.#clock.every(sweepMs, () => this.#sweep()), this.#clock.every(compactionMs, () => void this.#dropCompacted())];
+    this.#stopSweeping = () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #sweep(): void {
+    this.#tree.sweep();
+    this.#snapshots.prune(this.#clock.now());
+    this.#history.trim(this.#clock.now());
+  }
+
+  async #dropCompacted(): Promise<void> {
+    if (this.#snapshots.isEmpty) return;
+    // After a failure, the next call tries again.
+    const revision = await this.#storage.compactRevision().catch(() => 0);
+    this.#snapshots.compact(revision);
   }
 }
 

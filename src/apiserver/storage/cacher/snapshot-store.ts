@@ -20,6 +20,7 @@ export class SnapshotStore {
   /** Kept snapshots in the order of last use. */
   readonly #kept = new Map<Revision, Kept>();
   #isEnabled = true;
+  #compacted: Revision = 0;
 
   constructor(keepMs: number) {
     this.#keepMs = keepMs;
@@ -32,9 +33,22 @@ export class SnapshotStore {
     this.prune(now);
   }
 
+  get isEmpty(): boolean {
+    return this.#kept.size === 0;
+  }
+
+  /**
+   * Forgets the states before a compaction of the storage, also those that memory could provide: continue tokens expire on every server at
+   * about the same time. Upstream: apiserver/pkg/storage/cacher/compactor.go.
+   */
+  compact(revision: Revision): void {
+    this.#compacted = Math.max(this.#compacted, revision);
+    for (const kept of this.#kept.keys()) if (kept < this.#compacted) this.#kept.delete(kept);
+  }
+
   /** Returns the state at a revision not after `current`; undefined if memory cannot provide it. */
   at(revision: Revision, current: Revision, tree: ObjectTree, history: EventHistory, now: number): Snapshot | undefined {
-    if (!this.#isEnabled || revision > current) return undefined;
+    if (!this.#isEnabled || revision > current || revision < this.#compacted) return undefined;
     const kept = this.#kept.get(revision)?.snapshot;
     const snapshot = kept ?? undo(revision, tree, history);
     if (snapshot) this.keep(revision, snapshot, now);
