@@ -1,5 +1,5 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
-import type { SchemaRegistry } from '#apimachinery/runtime/schema';
+import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
 import type { KindLookup } from './kinds.ts';
 import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
@@ -72,6 +72,11 @@ export class Scheme implements KindLookup {
 
   has(kind: GroupVersionKind): boolean {
     return this.#kinds.has(kindKey(kind));
+  }
+
+  typeOf(kind: GroupVersionKind): StructType | undefined {
+    const definition = this.#kinds.get(kindKey(kind));
+    return definition && !definition.custom ? this.schemasOf(kind.group).struct(definition.schema) : undefined;
   }
 
   /** Returns the name of the internal type. Its package is the first word of the group; for the legacy group it is `core`. */
