@@ -108,6 +108,13 @@ describe('a request with a mistake', () => {
       400,
       'Deployment in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name',
     ],
+    [
+      'another kind for a server with a scheme of its own',
+      { path: '/apis/apiregistration.k8s.io/v1/apiservices', body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } } },
+      400,
+      'no kind "Namespace" is registered for version "v1"',
+    ],
+    ['another kind for events.k8s.io', { path: events, body: { apiVersion: 'v1', kind: 'Namespace' } }, 400, 'to (core.Event): unknown'],
     // An empty propagationPolicy is one.
     ['deletion', { method: 'DELETE', path: `${core}/configmaps/none?propagationPolicy=` }, 422, policies],
     ['deletion of all', { method: 'DELETE', path: `${core}/secrets?propagationPolicy=` }, 422, policies],

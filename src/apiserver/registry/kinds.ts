@@ -17,9 +17,18 @@ export interface KindLookup {
   typeOf(kind: GroupVersionKind): StructType | undefined;
 }
 
+/** Groups whose servers have schemes of their own upstream, without the kinds of other groups. */
+const ownSchemes: ReadonlySet<string> = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+/** True if upstream's scheme of a kind has another kind. */
+export function isRegistered(kinds: KindLookup, kind: GroupVersionKind, beside: GroupVersionKind): boolean {
+  const isShared = kind.group === beside.group || !(ownSchemes.has(kind.group) || ownSchemes.has(beside.group));
+  return isShared && kinds.has(kind);
+}
+
 /** Returns the reason why an object of one kind cannot be converted to another. */
 export function kindProblem(kinds: KindLookup, actual: GroupVersionKind, wanted: GroupVersionKind): string {
-  if (!kinds.has(actual)) return noKindRegistered(actual.kind, groupVersionString(actual));
+  if (!isRegistered(kinds, actual, wanted)) return noKindRegistered(actual.kind, groupVersionString(actual));
   return `converting (${actual.version}.${actual.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
 }
 

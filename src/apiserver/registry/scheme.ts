@@ -88,6 +88,7 @@ export class Scheme implements KindLookup {
 
 /** Go packages of groups that are not named after the group's first word. */
 const packageNames: Readonly<Record<string, string>> = {
+  'events.k8s.io': 'core',
   'rbac.authorization.k8s.io': 'rbac',
   'flowcontrol.apiserver.k8s.io': 'flowcontrol',
   'internal.apiserver.k8s.io': 'apiserverinternal',

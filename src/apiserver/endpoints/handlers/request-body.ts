@@ -29,7 +29,7 @@ import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
-import { completeKind, foldedTypeMeta, type KindLookup, kindProblem, noKindRegistered } from '#apiserver/registry/kinds';
+import { completeKind, foldedTypeMeta, isRegistered, type KindLookup, kindProblem, noKindRegistered } from '#apiserver/registry/kinds';
 import { processBudgets } from './process-budgets.ts';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
@@ -216,8 +216,7 @@ async function decodeOther(
   problem: Error,
   { bytes, deadline }: { readonly bytes: number; readonly deadline: number },
 ): Promise<DecodedBody> {
-  const type = expected.returnsPlainErrors ? undefined : expected.kinds.typeOf(kind);
-  if (!type) throw problem;
+  const type = typeOfOther(kind, expected, problem);
   try {
     const { object, unknownFields } = await workUntil(deadline, bytes, decodeDocument({ type, decode: undefined }, raw, needsSteps(bytes)));
     if (kind.kind !== expected.kind.kind) throw problem;
@@ -317,30 +316,51 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadlin
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
   if (hasEmptyBody(bytes)) throw unrecognized(bytes, expected, 'empty body');
+  const kind = protobufKindOf(bytes, expected);
+  const problem = kindError(kind, expected);
+  const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const sent = protobufKind(bytes);
-    const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
-    checkKind(kind, expected);
-    const { type } = expected;
     const object = (
       needsSteps(bytes.length) ? await workUntil(deadline, bytes.length, decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)
     ) as KubeObject;
+    if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {
-    if (error instanceof DecodeError) throw cannotBeHandled(expected.kind, expected, error.message);
+    if (error instanceof DecodeError) throw cannotBeHandled(problem ? kind : expected.kind, expected, error.message);
     throw error;
   }
+}
+
+/** Returns the kind of an envelope, completed by the expected one. */
+function protobufKindOf(bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
+  try {
+    const sent = protobufKind(bytes);
+    return completeKind(sent.apiVersion, sent.kind, expected.kind);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unrecognized(bytes, expected, error.message);
+    throw error;
+  }
+}
+
+/** Returns the type of another kind than the expected one; throws the problem if it is not known. */
+function typeOfOther(kind: GroupVersionKind, expected: ExpectedBody, problem: Error): StructType {
+  const isKnown = !expected.returnsPlainErrors && isRegistered(expected.kinds, kind, expected.kind);
+  const type = isKnown ? expected.kinds.typeOf(kind) : undefined;
+  if (!type) throw problem;
+  return type;
 }
 
 async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   const sent = await cborKindOf(bytes, expected, deadline);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
-  checkKind(kind, expected);
+  const problem = kindError(kind, expected);
+  const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
+    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(type, bytes));
+    if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -395,17 +415,12 @@ function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody, order: 'giv
   return completeKind(apiVersion, kind, expected.kind);
 }
 
-function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
-  const problem = kindError(kind, expected);
-  if (problem) throw problem;
-}
-
 /** Returns the error of an object of another kind than the expected one. */
 function kindError(kind: GroupVersionKind, expected: ExpectedBody): Error | undefined {
   const want = expected.kind;
   if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return undefined;
   if (expected.alsoAccepts?.(kind)) return undefined;
-  const known = expected.kinds.has(kind) && !expected.returnsPlainErrors;
+  const known = !expected.returnsPlainErrors && isRegistered(expected.kinds, kind, want);
   if (known && kind.kind === want.kind) {
     return newBadRequest(
       `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
