@@ -78,7 +78,6 @@ const operandStart: readonly TokenKind[] = [
   'BYTES',
   'IDENTIFIER',
 ];
-const afterMinus: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
 const memberStart: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
 
 /** Tokens in the order in which error messages list them. */
@@ -125,6 +124,9 @@ const entryStart: readonly TokenKind[] = [...operandStart, '?'];
 
 /** Tokens that can start a field of a struct. */
 const fieldStart: readonly TokenKind[] = ['?', 'IDENTIFIER', 'ESC_IDENTIFIER'];
+
+/** Upstream's error of a field whose name the parser has not found. */
+const noIdentifier = 'unsupported ident kind';
 
 /** Tokens that can follow an operand inside an expression. */
 const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
@@ -373,20 +375,44 @@ class Parser {
     const none = this.#checkStart(start);
     if (none) return none;
     const { kind } = this.#token;
-    if (kind === '!') return this.#prefixed('!', operators.logicalNot, operandStart);
-    if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#prefixed('-', operators.negate, afterMinus);
+    if (kind === '!') return this.#prefixed('!', operators.logicalNot);
+    if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#signed();
     return this.#member();
   }
 
-  #prefixed(sign: '!' | '-', name: string, start: readonly TokenKind[]): Expr {
+  /**
+   * Parses an operand with signs. Upstream decides at each sign by looking ahead; where no operand follows, it leaves the last sign, which is
+   * then taken for a subtraction.
+   */
+  #signed(): Expr {
+    let signs = 1;
+    while (this.#peek(signs).kind === '-') signs++;
+    const follower = this.#peek(signs);
+    if (memberStart.includes(follower.kind)) return this.#prefixed('-', operators.negate);
+    const { start } = this.#token;
+    for (let i = 1; i < signs; i++) this.#next();
+    this.#syntaxError(`no viable alternative at input '-${follower.kind === '<EOF>' ? '' : follower.text}'`, follower.start);
+    this.#recoveries++;
+    return this.#nodes.make(start, { kind: 'unspecified' });
+  }
+
+  #prefixed(sign: '!' | '-', name: string): Expr {
     const first = this.#next();
     let count = 1;
     while (this.#accept(sign)) count++;
-    const none = this.#checkStart(start) ?? this.#checkStart(memberStart);
+    if (!operandStart.includes(this.#token.kind)) this.#skipUnwanted(operandStart);
+    const none = this.#checkStart(memberStart);
     if (none) return none;
     const id = count % 2 === 1 ? this.#nodes.id(first.start) : 0;
     const operand = this.#member();
     return id === 0 ? operand : this.#call(id, name, undefined, [operand]);
+  }
+
+  /** Skips tokens after a loop of the grammar, to one that is expected or ends an operand. */
+  #skipUnwanted(expected: readonly TokenKind[]): void {
+    this.#recoveries++;
+    this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(expected)}`);
+    while (!expected.includes(this.#token.kind) && !this.#endsOperand(this.#token.kind)) this.#at++;
   }
 
   #member(): Expr {
@@ -412,7 +438,8 @@ class Parser {
     if (!optional && name.kind === 'IDENTIFIER' && this.#token.kind === '(') {
       const open = this.#next();
       const id = this.#nodes.id(open.start);
-      return this.#call(id, name.text, operand, this.#arguments());
+      const args = this.#arguments();
+      return Array.isArray(args) ? this.#call(id, name.text, operand, args) : args;
     }
     if (name.kind === 'ESC_IDENTIFIER') this.#error("unsupported syntax: '`'", name.start);
     if (!optional) return this.#nodes.make(dot.start, { kind: 'select', operand, field: name.text, testOnly: false });
@@ -424,8 +451,10 @@ class Parser {
   #noSelection(name: Token, optional: boolean, wasRecovering: boolean): Expr {
     const keyword = name.kind === 'true' || name.kind === 'false' || name.kind === 'null';
     if (keyword) this.#syntaxError(`mismatched input '${name.text}' expecting IDENTIFIER`);
-    else if (optional) this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
-    else return this.#nothingAfterDot(name, wasRecovering);
+    else if (optional) {
+      this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
+      this.#error(noIdentifier, name.start);
+    } else return this.#nothingAfterDot(name, wasRecovering);
     return this.#recover();
   }
 
@@ -455,12 +484,14 @@ class Parser {
     return result;
   }
 
-  /** Parses arguments after the opening parenthesis. */
-  #arguments(): Expr[] {
+  /** Parses arguments after the opening parenthesis; a placeholder for the whole call if none can start. */
+  #arguments(): Expr[] | Expr {
+    const none = this.#checkStart([...operandStart, ')']);
+    if (none) return none;
     return this.#bracketed(')', () => {
       const args: Expr[] = [];
       if (this.#token.kind === ')') return args;
-      args.push(this.#expr([...operandStart, ')']));
+      args.push(this.#expr(operandStart));
       while (this.#accept(',')) args.push(this.#expr(operandStart));
       return args;
     });
@@ -501,7 +532,8 @@ class Parser {
     }
     if (!open) return this.#nodes.make(name.start, { kind: 'ident', name: prefix + name.text });
     const id = this.#nodes.id(open.start);
-    return this.#call(id, prefix + name.text, undefined, this.#arguments());
+    const args = this.#arguments();
+    return Array.isArray(args) ? this.#call(id, prefix + name.text, undefined, args) : args;
   }
 
   /** Returns the number of identifiers of the struct name at this position; 0 if there is none. */
@@ -521,20 +553,17 @@ class Parser {
       if (i < parts - 1) this.#next();
     }
     const id = this.#nodes.id(this.#next().start);
-    let isFirst = true;
-    const fields = this.#bracketed('}', () =>
-      this.#entries(() => {
-        if (isFirst) this.#checkStart([...fieldStart, '}', ',']);
-        isFirst = false;
-        return this.#structField();
-      }, fieldStart),
-    );
+    const none = this.#checkStart([...fieldStart, '}', ',']);
+    if (none) return none;
+    const fields = this.#bracketed('}', () => this.#entries(() => this.#structField(), fieldStart));
     return { id, node: { kind: 'struct', typeName: (leadingDot ? '.' : '') + names.join('.'), fields } };
   }
 
   #structField(): StructField {
+    const { start } = this.#token;
     const optional = this.#optionalMark();
     const name = this.#token;
+    if (optional && !fieldStart.slice(1).includes(name.kind)) this.#error(noIdentifier, start);
     if (name.kind === 'ESC_IDENTIFIER') {
       this.#next();
       this.#error("unsupported syntax: '`'", name.start);
@@ -569,13 +598,16 @@ class Parser {
 
   #list(): Expr {
     const id = this.#nodes.id(this.#next().start);
+    const none = this.#checkStart([...operandStart, ']', ',', '?']);
+    if (none) return none;
     const optionals = new Set<number>();
     let index = 0;
     const elements = this.#bracketed(']', () =>
       this.#entries(() => {
-        if (this.#optionalMark()) optionals.add(index);
+        const optional = this.#optionalMark();
+        if (optional) optionals.add(index);
         index++;
-        return this.#expr(index === 1 ? [...operandStart, ']', ',', '?'] : entryStart);
+        return this.#expr(optional ? operandStart : entryStart);
       }, entryStart),
     );
     const node: List = { kind: 'list', elements, optionals };
@@ -584,12 +616,12 @@ class Parser {
 
   #map(): Expr {
     const id = this.#nodes.id(this.#next().start);
-    let first = true;
+    const none = this.#checkStart([...operandStart, '}', ',', '?']);
+    if (none) return none;
     const entries = this.#bracketed('}', () =>
       this.#entries((): MapEntry => {
         const optional = this.#optionalMark();
-        const key = this.#expr(first ? [...operandStart, '}', ',', '?'] : entryStart);
-        first = false;
+        const key = this.#expr(optional ? operandStart : entryStart);
         const colon = this.#token.start;
         this.#expect(':');
         const entryId = this.#nodes.id(colon);
