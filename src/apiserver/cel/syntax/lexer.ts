@@ -138,7 +138,9 @@ function endOfBadString(text: string, start: number, quote: string): number {
     const escape = text[at] ?? '';
     if (at < text.length) at += characterAt(text, at).length;
     if (/^[abfnrtv"'\\?`]$/.test(escape)) continue;
-    const [digits, count] = /^[0-3]$/.test(escape) ? ([/[0-7]/, 2] as const) : ([/[0-9a-fA-F]/, { x: 2, X: 2, u: 4, U: 8 }[escape]] as const);
+    const [digits, count] = /^[0-3]$/.test(escape)
+      ? ([/[0-7]/, 2] as const)
+      : ([/[0-9a-fA-F]/, { x: 2, X: 2, u: 4, U: 8 }[escape]] as const);
     if (count === undefined) return at;
     for (let i = 0; i < count && at < text.length; i++) {
       const digit = characterAt(text, at);
