@@ -238,7 +238,7 @@ function parseFields(bytes: Buffer): unknown {
   }
 }
 
-/** Returns a text that is no JSON as a string: as upstream, the field manager drops such fields. */
+/** Returns malformed JSON as a string: as upstream, the field manager drops such fields. */
 function invalidOrDeep(bytes: Buffer): unknown {
   try {
     return parseRaw(bytes);

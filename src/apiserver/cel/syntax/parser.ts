@@ -167,7 +167,7 @@ class Parser {
   readonly #nodes = new NodeFactory();
   readonly #macros = new Map<string, Macro>();
   readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0, member: 0 };
-  /** What ends the open parts, the innermost last. */
+  /** Ends of the open parts, the innermost last. */
   readonly #closers: Closer[] = [{ kind: '<EOF>', commas: false, isPrimary: false }];
   /** True if the entries of a literal ended before their closing token. */
   #unended = false;
