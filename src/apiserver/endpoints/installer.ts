@@ -156,8 +156,7 @@ export class Installer {
         fieldManager,
         conversion: undefined,
         decode: undefined,
-        // Upstream's codec of the scale of a custom resource never has CBOR.
-        restrictions: definition.custom ? customResourceRestrictions : this.#builtInRestrictions(definition, name),
+        restrictions: definition.custom ? this.#restrictions.custom : this.#builtInRestrictions(definition, name),
       },
       namespaced,
       verbs: new Map(Object.entries(special)),
