@@ -34,19 +34,15 @@ type Admit = (nodeName: string, request: Attributes) => void | Promise<void>;
  */
 @AdmissionPlugin({
   name: 'NodeRestriction',
-  match: [
-    { groups: [''], resources: ['pods', 'nodes', 'persistentvolumeclaims', 'serviceaccounts'], ...anyChange },
-    { groups: ['certificates.k8s.io'], resources: ['podcertificaterequests', 'certificatesigningrequests'], ...anyChange },
-    { groups: ['coordination.k8s.io'], resources: ['leases'], ...anyChange },
-    { groups: ['storage.k8s.io'], resources: ['csinodes'], ...anyChange },
-    { groups: ['resource.k8s.io'], resources: ['resourceslices'], ...anyChange },
-  ],
+  // Every write: a node user without a name may write nothing.
+  match: [{ groups: ['*'], resources: ['*'], ...anyChange }],
 })
 export class NodeRestriction {
   readonly #pods: Informer<Pod>;
   readonly #nodes: Informer<Node>;
   readonly #accounts: Informer;
   readonly #audiences: TokenAudiences;
+  /** By `resource.group`. */
   readonly #byResource: ReadonlyMap<string, Admit>;
 
   constructor(
@@ -63,11 +59,11 @@ export class NodeRestriction {
       ['nodes', admitNode],
       ['persistentvolumeclaims', admitClaim],
       ['serviceaccounts', this.#admitServiceAccount],
-      ['podcertificaterequests', this.#admitPodCertificateRequest],
-      ['leases', admitLease],
-      ['csinodes', admitCSINode],
-      ['resourceslices', admitResourceSlice],
-      ['certificatesigningrequests', this.#admitSigningRequest],
+      ['podcertificaterequests.certificates.k8s.io', this.#admitPodCertificateRequest],
+      ['leases.coordination.k8s.io', admitLease],
+      ['csinodes.storage.k8s.io', admitCSINode],
+      ['resourceslices.resource.k8s.io', admitResourceSlice],
+      ['certificatesigningrequests.certificates.k8s.io', this.#admitSigningRequest],
     ]);
   }
 
@@ -75,7 +71,8 @@ export class NodeRestriction {
     const nodeName = nodeNameOf(request.user);
     if (nodeName === undefined) return;
     if (nodeName === '') throw forbidden(request, `could not determine node from user ${quote(request.user.name)}`);
-    return this.#byResource.get(request.resource.resource)?.(nodeName, request);
+    const { group, resource } = request.resource;
+    return this.#byResource.get(group === '' ? resource : `${resource}.${group}`)?.(nodeName, request);
   }
 
   readonly #admitPod: Admit = (nodeName, request) => {

@@ -78,8 +78,9 @@ export function newAlreadyExists(resource: GroupResource, name: string, circumst
   return failure(409, 'AlreadyExists', message, resourceDetails(resource, name));
 }
 
-export function newGenerateNameConflict(resource: GroupResource, name: string, retryAfterSeconds: number): StatusError {
-  const message = `${groupResourceString(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`;
+/** `circumstance` precedes the message. */
+export function newGenerateNameConflict(resource: GroupResource, name: string, retryAfterSeconds: number, circumstance = ''): StatusError {
+  const message = `${circumstance}${groupResourceString(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`;
   return failure(409, 'AlreadyExists', message, details({ name, group: resource.group, kind: resource.resource, retryAfterSeconds }));
 }
 

@@ -96,6 +96,80 @@ describe('compile errors', () => {
     ['Object{,,}', "ERROR: <input>:1:9: Syntax error: extraneous input ',' expecting '}'\n | Object{,,}\n | ........^"],
     ['[1,', "ERROR: <input>:1:4: Syntax error: missing ']' at '<EOF>'\n | [1,\n | ...^"],
     ['{,', "ERROR: <input>:1:3: Syntax error: missing '}' at '<EOF>'\n | {,\n | ..^"],
+    // The way in which upstream's parser recovers decides which errors follow.
+    [
+      'foo(,',
+      "ERROR: <input>:1:5: Syntax error: mismatched input ',' expecting {'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | foo(,\n | ....^",
+    ],
+    [
+      'a.?',
+      "ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting {IDENTIFIER, ESC_IDENTIFIER}\n | a.?\n | ...^\nERROR: <input>:1:4: unsupported ident kind\n | a.?\n | ...^",
+    ],
+    [
+      '!',
+      "ERROR: <input>:1:2: Syntax error: extraneous input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | !\n | .^",
+    ],
+    [
+      '!)',
+      "ERROR: <input>:1:2: Syntax error: extraneous input ')' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | !)\n | .^",
+    ],
+    [
+      '-',
+      "ERROR: <input>:1:2: Syntax error: no viable alternative at input '-'\n | -\n | .^\nERROR: <input>:1:2: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | -\n | .^",
+    ],
+    [
+      '--',
+      "ERROR: <input>:1:3: Syntax error: no viable alternative at input '-'\n | --\n | ..^\nERROR: <input>:1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | --\n | ..^",
+    ],
+    ['-!a', "ERROR: <input>:1:2: Syntax error: no viable alternative at input '-!'\n | -!a\n | .^"],
+    ['! - a', "ERROR: <input>:1:5: Syntax error: no viable alternative at input '- a'\n | ! - a\n | ....^"],
+    [
+      '"\\u12"',
+      "ERROR: <input>:1:1: Syntax error: token recognition error at: '\"\\u12\"'\n | \"\\u12\"\n | ^\nERROR: <input>:1:7: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | \"\\u12\"\n | ......^",
+    ],
+    [
+      '"\\x"',
+      "ERROR: <input>:1:1: Syntax error: token recognition error at: '\"\\x\"'\n | \"\\x\"\n | ^\nERROR: <input>:1:5: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | \"\\x\"\n | ....^",
+    ],
+    [
+      'Object{in:1}',
+      "ERROR: <input>:1:8: Syntax error: mismatched input 'in' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}\n | Object{in:1}\n | .......^\nERROR: <input>:1:10: Syntax error: extraneous input ':' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | Object{in:1}\n | .........^\nERROR: <input>:1:12: Syntax error: extraneous input '}' expecting <EOF>\n | Object{in:1}\n | ...........^",
+    ],
+    [
+      'Object{?1:2}',
+      "ERROR: <input>:1:8: unsupported ident kind\n | Object{?1:2}\n | .......^\nERROR: <input>:1:9: Syntax error: mismatched input '1' expecting {IDENTIFIER, ESC_IDENTIFIER}\n | Object{?1:2}\n | ........^",
+    ],
+    [
+      '[?',
+      "ERROR: <input>:1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | [?\n | ..^",
+    ],
+    [
+      'f(,)',
+      "ERROR: <input>:1:3: Syntax error: extraneous input ',' expecting {'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | f(,)\n | ..^",
+    ],
+    [
+      'has(',
+      "ERROR: <input>:1:5: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | has(\n | ....^",
+    ],
+    [
+      '"a\nb"',
+      'ERROR: <input>:1:1: Syntax error: token recognition error at: \'"a\n\'\n | "a\n | ^\nERROR: <input>:2:2: Syntax error: token recognition error at: \'"\'\n | b"\n | .^',
+    ],
+    [
+      '[a b,c]',
+      "ERROR: <input>:1:4: Syntax error: extraneous input 'b' expecting {']', ','}\n | [a b,c]\n | ...^\nERROR: <input>:1:6: Syntax error: extraneous input 'c' expecting ']'\n | [a b,c]\n | .....^",
+    ],
+    [
+      '{:1,b:2}',
+      "ERROR: <input>:1:2: Syntax error: extraneous input ':' expecting {'[', '{', '}', '(', '.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | {:1,b:2}\n | .^\nERROR: <input>:1:4: Syntax error: mismatched input ',' expecting ':'\n | {:1,b:2}\n | ...^\nERROR: <input>:1:5: Syntax error: mismatched input 'b' expecting '}'\n | {:1,b:2}\n | ....^",
+    ],
+    ['.?a', "ERROR: <input>:1:2: Syntax error: no viable alternative at input '.?'\n | .?a\n | .^"],
+    ['a.?+b', "ERROR: <input>:1:4: Syntax error: extraneous input '+' expecting {IDENTIFIER, ESC_IDENTIFIER}\n | a.?+b\n | ...^"],
+    ['a ? b ] + c', "ERROR: <input>:1:7: Syntax error: mismatched input ']' expecting ':'\n | a ? b ] + c\n | ......^"],
+    ['a . + b', "ERROR: <input>:1:5: Syntax error: no viable alternative at input '. +'\n | a . + b\n | ....^"],
+    ['({a: 1 b})', "ERROR: <input>:1:8: Syntax error: extraneous input 'b' expecting {'}', ','}\n | ({a: 1 b})\n | .......^"],
+    ['a.[b c].d', "ERROR: <input>:1:3: Syntax error: no viable alternative at input '.['\n | a.[b c].d\n | ..^"],
+    ['Object{a: 1, b}', "ERROR: <input>:1:15: Syntax error: mismatched input '}' expecting ':'\n | Object{a: 1, b}\n | ..............^"],
     ['"é" + 1', "ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | \"é\" + 1\n | .\uff0e..^"],
   ];
   test.each(table)('%s', (expression, expected) => {

@@ -156,7 +156,7 @@ export class Installer {
         fieldManager,
         conversion: undefined,
         decode: undefined,
-        restrictions: this.#builtInRestrictions(definition, name),
+        restrictions: definition.custom ? this.#restrictions.custom : this.#builtInRestrictions(definition, name),
       },
       namespaced,
       verbs: new Map(Object.entries(special)),
@@ -194,7 +194,7 @@ export class Installer {
         kind: definition.kind,
         subresource,
         convert: (object, to) =>
-          convertTo(source.inVersion(definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
+          convertTo(inOwnGroup(source, definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
         typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
         unfit: custom && (custom.isConverted ? 'skip' : 'fail'),
         resetFields: this.#resetFields(own),
@@ -246,9 +246,18 @@ export class Installer {
  * resource, and throws VersionError for a custom one, which has no conversion to it.
  */
 function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType | undefined {
-  const other = source.inVersion(definition, groupVersion);
+  const other = inOwnGroup(source, definition, groupVersion);
   if (!other && definition.custom) throw new VersionError(`request to convert CR to an invalid group/version: ${groupVersion}`);
   return other && source.types(other).struct(other.applySchema ?? other.schema);
+}
+
+/**
+ * Returns a version of a resource whose fields its managers can be compared with. Upstream makes the types of each group from the OpenAPI of
+ * that group, so that a write drops what managers of events own in the other group.
+ */
+function inOwnGroup(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined {
+  const other = source.inVersion(definition, groupVersion);
+  return other?.group === definition.group ? other : undefined;
 }
 
 /** Converts an object from one version to another through the storage version; undefined if the version is unknown. */

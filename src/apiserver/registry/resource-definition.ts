@@ -67,6 +67,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    * Metadata checks that only the generic registry performs because the kind's validation omits them: `all` (metadata errors
    * of a new object are reported only if everything else is valid), or immutability on `update`. With `create`, the kind's own
    * validation of a new object checks its metadata, too, and the generic registry reports errors only if there are no others.
+   * A subresource has that of its resource by default.
    */
   readonly genericMeta?: 'all' | 'update' | 'create';
   /** True if finalizers may have names without a domain. Kinds validated like the core group allow only the server's own. */
@@ -274,6 +275,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly featureGate?: string | undefined;
   /** True if the resource is served by default although its version is not stable. `--runtime-config` overrides it. */
   readonly servedByDefault?: boolean | undefined;
+  /**
+   * True if upstream has no watch cache for the resource: a read of an invalid version is 400 instead of 500, and one of a future version fails at
+   * once. Upstream: DefaultWatchCacheSizes in pkg/kubeapiserver/default_storage_factory_builder.go.
+   */
+  readonly readsStorage?: boolean | undefined;
   /** Seconds after which objects expire (events). */
   readonly ttlSeconds?: number | undefined;
   /** False if no garbage collector runs: its finalizers are never set. Default: true. */

@@ -1,5 +1,5 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
-import type { SchemaRegistry } from '#apimachinery/runtime/schema';
+import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
 import type { KindLookup } from './kinds.ts';
 import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
@@ -74,6 +74,11 @@ export class Scheme implements KindLookup {
     return this.#kinds.has(kindKey(kind));
   }
 
+  typeOf(kind: GroupVersionKind): StructType | undefined {
+    const definition = this.#kinds.get(kindKey(kind));
+    return definition && !definition.custom ? this.schemasOf(kind.group).struct(definition.schema) : undefined;
+  }
+
   /** Returns the name of the internal type. Its package is the first word of the group; for the legacy group it is `core`. */
   internalName({ group, kind }: GroupVersionKind): string {
     const first = group === '' ? 'core' : (group.split('.', 1)[0] as string);
@@ -83,6 +88,7 @@ export class Scheme implements KindLookup {
 
 /** Go packages of groups that are not named after the group's first word. */
 const packageNames: Readonly<Record<string, string>> = {
+  'events.k8s.io': 'core',
   'rbac.authorization.k8s.io': 'rbac',
   'flowcontrol.apiserver.k8s.io': 'flowcontrol',
   'internal.apiserver.k8s.io': 'apiserverinternal',

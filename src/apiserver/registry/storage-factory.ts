@@ -123,6 +123,7 @@ export class StorageFactory {
         onConsistencyCheck: (status, message) => this.options.onConsistencyCheck?.({ group, resource }, status, message),
         recognise: recordForm(definition.kind, definition.storageVersion?.version ?? definition, storage.verifiesValues ?? false),
         indexed: definition.indexedFields ?? [],
+        answersAsStorage: definition.readsStorage ?? false,
       });
       found = { group, resource, cacher };
       this.#resources.set(path, found);

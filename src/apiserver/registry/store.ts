@@ -135,10 +135,11 @@ export class Store {
 
   /**
    * Returns the key of the object that a predicate selects by its name; otherwise the prefix of the namespace, which a field
-   * selector may name. The end of such a list is then known without a further page. Upstream: ListPredicate in
-   * generic/registry/store.go.
+   * selector may name. The end of such a list is then known without a further page. A continued list has the prefix, to which its
+   * token is relative. Upstream: ListPredicate in generic/registry/store.go, MatchesSingle in storage/selection_predicate.go.
    */
-  selectedScope(namespace: string, { exactName = '', exactNamespace = '' }: Predicate): string {
+  selectedScope(namespace: string, { exactName = '', exactNamespace = '' }: Predicate, isContinued: boolean): string {
+    if (isContinued) return this.prefix(namespace);
     const within = namespace === '' && nameIsDNSLabel(exactNamespace, false).length === 0 ? exactNamespace : namespace;
     const isKey = exactName !== '' && isValidPathSegmentName(exactName).length === 0 && (within !== '' || !this.definition.namespaced);
     return isKey ? this.key(within, exactName) : this.prefix(within);
@@ -194,7 +195,7 @@ export class Store {
         const identity = this.#identity(request, name, uid);
         checkIdentity(object, identity, this.onRefusal);
         if (request.dryRun) {
-          if (await this.cacher.get(key, '')) throw await this.#alreadyExists(key, name);
+          if (await this.cacher.get(key, '')) throw await this.#alreadyExists(key, metadata);
           const bytes = await this.encoding.encodeAt(pace, object);
           return { object, bytes: await this.#asStored(bytes), created: true };
         }
@@ -217,7 +218,7 @@ export class Store {
         return { object, bytes: record.value, created: true };
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
-        if (!generate) throw await this.#alreadyExists(error.key, metadata.name ?? '');
+        if (!generate) throw await this.#alreadyExists(error.key, metadata);
         if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
         delete metadata.name;
         // Some stores encode an object before they find out that its key exists.
@@ -228,11 +229,14 @@ export class Store {
     }
   }
 
-  /** Returns the error of a create with the key of an existing object. Upstream: Create of generic/registry/store.go. */
-  async #alreadyExists(key: string, name: string): Promise<StatusError> {
+  /** Returns the error of a create with the key of an existing object. Upstream: Create of generic/registry/store.go, CheckGeneratedNameError. */
+  async #alreadyExists(key: string, { name = '', generateName: prefix = '' }: KubeObject['metadata']): Promise<StatusError> {
     const existing = await this.cacher.get(key, '');
     const isBeingDeleted = existing?.object.metadata.deletionTimestamp !== undefined;
-    return newAlreadyExists(this.groupResource, name, isBeingDeleted ? 'object is being deleted: ' : '');
+    const circumstance = isBeingDeleted ? 'object is being deleted: ' : '';
+    return prefix === ''
+      ? newAlreadyExists(this.groupResource, name, circumstance)
+      : newGenerateNameConflict(this.groupResource, name, 1, circumstance);
   }
 
   /**
@@ -406,6 +410,8 @@ export class Store {
     const finalizers = !isCollected ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
     if (finalizers) object.metadata.finalizers = finalizers;
     const held = (object.metadata.finalizers?.length ?? 0) > 0 || (this.#strategy.isHeld?.(object) ?? false);
+    // Upstream answers with what it has deleted: finalizers that the options take away are still in it.
+    if (!held && finalizers && grace === 'immediate') object.metadata.finalizers = existing.metadata.finalizers ?? [];
     if (held && grace === 'immediate' && !begins) markAsDeleting(this.#strategy, object, request.now);
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
     const identity = this.#identity(request, name, existing.metadata.uid);

@@ -151,7 +151,8 @@ export class WritePreparation {
     const old = existing.metadata;
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
-    assign(metadata, 'selfLink', undefined);
+    // Upstream drops it when it stores the object.
+    if (!request.dryRun) delete metadata.selfLink;
     if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
     if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined)
       metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
@@ -159,7 +160,7 @@ export class WritePreparation {
       ofMeta: [
         ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
         ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
-        ...(repeatsMeta(this.#strategy)
+        ...(repeatsMeta(strategy.genericMeta === undefined ? this.#strategy : strategy)
           ? [...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')), ...this.#finalizerErrors(object, strategy)]
           : []),
       ],

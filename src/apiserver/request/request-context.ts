@@ -173,6 +173,12 @@ export class RequestContext {
     this.#warnedRunes += leastRunes(text);
   }
 
+  /** Drops the warnings so far. */
+  unwarn(): void {
+    this.warnings = undefined;
+    this.#warnedRunes = 0;
+  }
+
   /** Returns the authenticated user. Throws before authentication, which is a mistake in the order of the chain. */
   get authenticatedUser(): UserInfo {
     if (!this.user) throw new Error('the request is not authenticated yet');

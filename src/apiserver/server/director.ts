@@ -1,4 +1,5 @@
 import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
+import { RouteError } from '#apiserver/endpoints/handlers/negotiation';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/request/request-context';
@@ -61,9 +62,9 @@ export class Director {
 
   readonly serve: Handler = (context) => {
     try {
-      return this.#route(context)?.catch((error: unknown) => respondError(context, error));
+      return this.#route(context)?.catch((error: unknown) => refuse(context, error));
     } catch (error) {
-      return respondError(context, error);
+      return refuse(context, error);
     }
   };
 
@@ -152,6 +153,19 @@ function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handle
   return handler(context, endpoint);
 }
 
+/** Responds with an error. One of the router comes before upstream warns of deprecated versions. */
+function refuse(context: RequestContext, error: unknown): void {
+  if (error instanceof RouteError) {
+    context.unwarn();
+    context.auditAnnotations?.delete(deprecatedAnnotation);
+    context.auditAnnotations?.delete(removedReleaseAnnotation);
+  }
+  respondError(context, error);
+}
+
+const deprecatedAnnotation = 'k8s.io/deprecated';
+const removedReleaseAnnotation = 'k8s.io/removed-release';
+
 /**
  * Adds the warning of a deprecated version to the response and the audit annotations. Upstream: endpoints/installer.go,
  * endpoints/metrics/metrics.go.
@@ -159,8 +173,8 @@ function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handle
 function warnIfDeprecated(context: RequestContext, { deprecationWarning, removedRelease }: Deprecation): void {
   if (deprecationWarning === undefined) return;
   context.warn(deprecationWarning);
-  context.auditAnnotations?.set('k8s.io/deprecated', 'true');
-  if (removedRelease !== undefined) context.auditAnnotations?.set('k8s.io/removed-release', removedRelease);
+  context.auditAnnotations?.set(deprecatedAnnotation, 'true');
+  if (removedRelease !== undefined) context.auditAnnotations?.set(removedReleaseAnnotation, removedRelease);
 }
 
 /**

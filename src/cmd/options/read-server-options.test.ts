@@ -323,6 +323,11 @@ describe('refused', () => {
       ],
     ],
     [
+      'headers of UIDs without their feature',
+      ['--requestheader-uid-headers=X-Remote-Uid', '--feature-gates=RemoteRequestHeaderUID=false'],
+      ['--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled'],
+    ],
+    [
       'everything at once',
       ['--secure-port=0', '--goaway-chance=1', '--oidc-issuer-url=x', '--nope-nope-nope'],
       [

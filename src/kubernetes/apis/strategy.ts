@@ -26,6 +26,17 @@ export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): v
   keepMeta(object, old, 'deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences');
 }
 
+/** Keeps all metadata except managedFields and the checked resourceVersion. */
+function replaceMeta(object: KubeObject, old: KubeObject): void {
+  const { metadata } = object;
+  const { managedFields, resourceVersion } = metadata;
+  for (const field of Object.keys(metadata) as (keyof typeof metadata)[]) delete metadata[field];
+  Object.assign(metadata, old.metadata);
+  delete metadata.managedFields;
+  if (managedFields) metadata.managedFields = managedFields;
+  if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion;
+}
+
 /** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): incremented if `field` has changed. */
 export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string, areEqual = semanticDeepEqual): void {
   if (!areEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
@@ -59,8 +70,8 @@ export function specAndStatus<T extends KubeObject>(own: Strategy<T> = {}): Stra
 }
 
 export interface StatusOptions<T extends KubeObject> {
-  /** `keep` restores the old metadata too. */
-  readonly metadata?: 'keep';
+  /** `keep` restores the old metadata too; `replace` restores also what no update can change, so that changes of it are no errors. */
+  readonly metadata?: 'keep' | 'replace';
   readonly strategy?: Strategy<T>;
 }
 
@@ -69,11 +80,12 @@ export function statusSubresource<T extends KubeObject>({ metadata, strategy = {
   return {
     verbs: ['get', 'patch', 'update'],
     strategy: {
-      resetFields: metadata === 'keep' ? [['metadata'], ['spec']] : [['spec']],
+      resetFields: metadata === undefined ? [['spec']] : [['metadata'], ['spec']],
       ...strategy,
       prepareForUpdate(object, old, context) {
         keepField(object, old, 'spec');
         if (metadata === 'keep') resetObjectMetaForStatus(object, old);
+        if (metadata === 'replace') replaceMeta(object, old);
         strategy.prepareForUpdate?.(object, old, context);
       },
     },

@@ -69,8 +69,10 @@ export class MessageCodec implements ValueCodec {
   readonly #slotOf = new Map<string, number>();
   readonly #writers: readonly FieldWriter[];
   readonly #readers: readonly (FieldReader | undefined)[];
+  readonly #name: string;
 
   constructor(type: StructType, compiler: Compiler, packageName: string, message: ProtobufMessage) {
+    this.#name = type.name.slice(type.name.lastIndexOf('.') + 1);
     for (const name of type.fields.keys()) this.#slotOf.set(name, this.#slotOf.size);
     const { writers, readers } = compiler.fields(type, this.#slotOf, packageName, message);
     this.#writers = writers;
@@ -112,16 +114,21 @@ export class MessageCodec implements ValueCodec {
   }
 
   read(): Json {
+    return this.readInto({});
+  }
+
+  /** Reads fields into an object, as Go does where a message occurs twice. */
+  readInto(object: Json): Json {
     const outer = enterPart();
-    const object = this.readBody({});
+    this.readBody(object);
     leavePart(outer);
     return object;
   }
 
-  /** Like `read`, but yields to the event loop. */
-  *readSteps(): Steps<Json> {
+  /** Like `readInto`, but yields to the event loop. */
+  *readSteps(object: Json): Steps<Json> {
     const outer = enterPart();
-    const object = yield* this.readBodySteps({});
+    yield* this.readBodySteps(object);
     leavePart(outer);
     return object;
   }
@@ -151,9 +158,10 @@ export class MessageCodec implements ValueCodec {
   #readField(object: Json, tag: number): void {
     const wire = tag & 7;
     const number = Math.floor(tag / 8);
+    if (wire === Wire.EndGroup) throw new DecodeError(`proto: ${this.#name}: wiretype end group for non-group`);
     const reader = this.#readers[number];
     if (reader) reader(object, wire);
-    else if (number === 0) throw new DecodeError(`proto: illegal tag 0 (wire type ${wire})`);
+    else if (number === 0) throw new DecodeError(`proto: ${this.#name}: illegal tag 0 (wire type ${wire})`);
     else skipValue(wire);
   }
 }
@@ -299,7 +307,8 @@ class Compiler {
       wire: Wire.Length,
       write: (value) => (codec ?? get()).write(value),
       read: () => (codec ?? get()).read(),
-      readSteps: () => get().readSteps(),
+      readInto: (object) => (codec ?? get()).readInto(object),
+      readSteps: (object) => get().readSteps(object),
       lengthSteps: (value) => get().lengthSteps(value),
     };
   }
@@ -403,7 +412,25 @@ function mapWriter(name: string, slot: number, number: number, codec: ValueCodec
 }
 
 function checkWire(wire: number, wanted: number, name: string): void {
-  if (wire !== wanted) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+  if (wire !== wanted) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${goFieldName(name)}`);
+}
+
+/** Go names that are not just capitalized. */
+const goNames: Readonly<Record<string, string>> = {
+  metadata: 'ObjectMeta',
+  uid: 'UID',
+  ip: 'IP',
+  id: 'ID',
+  url: 'URL',
+  tls: 'TLS',
+  apiVersion: 'APIVersion',
+  apiGroup: 'APIGroup',
+  apiGroups: 'APIGroups',
+  fsType: 'FSType',
+};
+
+function goFieldName(name: string): string {
+  return goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function singleReader({ name, type, ptr, always, omitzero }: Field, codec: ValueCodec): FieldReader {
@@ -425,13 +452,14 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
   };
   const read = (object: Json, wire: number): void => {
     checkWire(wire, codec.wire, name);
-    set(object, codec.read());
+    const before = object[name];
+    set(object, before !== undefined && codec.readInto ? codec.readInto(before as Json) : codec.read());
   };
   const { readSteps } = codec;
   if (!readSteps) return read;
   return Object.assign(read, {
     *steps(object: Json): Steps<void> {
-      set(object, yield* readSteps());
+      set(object, yield* readSteps((object[name] ?? {}) as Json));
     },
   });
 }
@@ -454,7 +482,7 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
   if (!readSteps) return read;
   return Object.assign(read, {
     *steps(object: Json): Steps<void> {
-      listIn(object).push((yield* readSteps()) ?? null);
+      listIn(object).push((yield* readSteps({})) ?? null);
     },
   });
 }

@@ -35,8 +35,10 @@ export interface ValueCodec {
   /** Writes the value, with its length prefix if it has one. */
   write(value: unknown): void;
   read(): unknown;
-  /** Like `read` for messages, but yields to the event loop. */
-  readSteps?(): Steps<unknown>;
+  /** Like `read` for messages, but adds to the fields of an earlier occurrence. */
+  readInto?(object: Record<string, unknown>): unknown;
+  /** Like `readInto`, but yields to the event loop. */
+  readSteps?(object: Record<string, unknown>): Steps<unknown>;
   /** True for types that are slices in Go: nil is not written. */
   readonly nilable?: boolean;
   /** Returns the number of bytes that `write` writes, for values that may be large. */
@@ -232,7 +234,17 @@ function parseFields(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
+    return invalidOrDeep(bytes);
+  }
+}
+
+/** Returns malformed JSON as a string: as upstream, the field manager drops such fields. */
+function invalidOrDeep(bytes: Buffer): unknown {
+  try {
     return parseRaw(bytes);
+  } catch (error) {
+    if (error instanceof DecodeError) return bytes.toString('utf8');
+    throw error;
   }
 }
 

@@ -9,6 +9,8 @@ export const enum Wire {
   Varint = 0,
   Fixed64 = 1,
   Length = 2,
+  StartGroup = 3,
+  EndGroup = 4,
   Fixed32 = 5,
 }
 
@@ -171,10 +173,17 @@ export function hasMore(): boolean {
 
 const unexpectedEnd = (): DecodeError => new DecodeError('unexpected EOF');
 
+/** Returns the length of a part, which must be within the message. */
+function readLength(): number {
+  const length = readVarint();
+  if (length >= 2 ** 63) throw new DecodeError('proto: negative length found during unmarshaling');
+  if (at + length > end) throw unexpectedEnd();
+  return length;
+}
+
 /** Enters a length-delimited part; the result must be passed to `leavePart`. */
 export function enterPart(): number {
-  const length = readVarint();
-  if (at + length > end) throw unexpectedEnd();
+  const length = readLength();
   const outer = end;
   end = at + length;
   return outer;
@@ -241,36 +250,52 @@ export function readFixed64(): bigint {
 
 /** Returns a view of a length-delimited part. */
 export function readBytes(): Buffer {
-  const length = readVarint();
-  if (at + length > end) throw unexpectedEnd();
+  const length = readLength();
   at += length;
   return bytes.subarray(at - length, at);
 }
 
 export function readString(): string {
-  const length = readVarint();
-  if (at + length > end) throw unexpectedEnd();
+  const length = readLength();
   at += length;
   return bytes.toString('utf8', at - length, at);
 }
 
-/** Skips the value of an unknown field. */
+/** Skips the value of an unknown field; a group with all its fields. Upstream: gogo/protobuf, skipGenerated. */
 export function skipValue(wire: number): void {
+  if (wire === Wire.StartGroup) return skipGroup();
+  skipSingle(wire);
+  if (at > end) throw unexpectedEnd();
+}
+
+function skipGroup(): void {
+  for (let depth = 1; depth > 0; ) {
+    if (at >= end) throw unexpectedEnd();
+    const wire = readVarint() & 7;
+    if (wire === Wire.StartGroup) depth++;
+    else if (wire === Wire.EndGroup) depth--;
+    else skipSingle(wire);
+  }
+  if (at > end) throw unexpectedEnd();
+}
+
+function skipSingle(wire: number): void {
   switch (wire) {
     case Wire.Varint:
       readVarint();
       return;
     case Wire.Fixed64:
       at += 8;
-      break;
+      return;
     case Wire.Length:
       readBytes();
       return;
     case Wire.Fixed32:
       at += 4;
-      break;
+      return;
+    case Wire.EndGroup:
+      throw new DecodeError('proto: unexpected end of group');
     default:
       throw new DecodeError(`proto: illegal wireType ${wire}`);
   }
-  if (at > end) throw unexpectedEnd();
 }

@@ -19,6 +19,7 @@ import {
   startReading,
   startWriting,
   takeWritten,
+  Wire,
   writeRaw,
   writeString,
   writeVarint,
@@ -88,11 +89,11 @@ function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {
   let kind = '';
   let raw: Buffer = bytes.subarray(0, 0);
   while (hasMore()) {
-    const tag = readVarint();
+    const tag = readEnvelopeTag('Unknown', ['TypeMeta', 'Raw', 'ContentEncoding', 'ContentType']);
     if (tag === tag1) {
       const outer = enterPart();
       while (hasMore()) {
-        const inner = readVarint();
+        const inner = readEnvelopeTag('TypeMeta', ['APIVersion', 'Kind']);
         if (inner === tag1) apiVersion = readString();
         else if (inner === tag2) kind = readString();
         else skipValue(inner & 7);
@@ -102,6 +103,17 @@ function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {
     else skipValue(tag & 7);
   }
   return { apiVersion, kind, raw };
+}
+
+/** Reads the tag of a field of a message, of which the first fields have a length and these names. */
+function readEnvelopeTag(message: string, fields: readonly string[]): number {
+  const tag = readVarint();
+  const [number, wire] = [Math.floor(tag / 8), tag & 7];
+  if (wire === Wire.EndGroup) throw new DecodeError(`proto: ${message}: wiretype end group for non-group`);
+  if (number === 0) throw new DecodeError(`proto: ${message}: illegal tag 0 (wire type ${wire})`);
+  const name = fields[number - 1];
+  if (name !== undefined && wire !== Wire.Length) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${name}`);
+  return tag;
 }
 
 /** Encodes an object with its envelope. Throws for a type without a protobuf form, which content negotiation excludes. */

@@ -119,17 +119,40 @@ function stringLength(text: string, start: number): { length: number; bytes: boo
   return undefined;
 }
 
-/** Returns the text that ANTLR reports: everything read before no token could match any more. */
+/** Returns the text that ANTLR reports: everything read up to the character with which no token can match any more. */
 function unrecognized(text: string, start: number): string {
-  const char = String.fromCodePoint(text.codePointAt(start)!);
-  if (char === '"' || char === "'") {
-    const line = /[^\n\r]*/y;
-    const body = new RegExp(`${char}(?:${escapes}|[^\\\\${char}\\n\\r])*`, 'y');
-    const read = match(body, text, start);
-    return text.slice(start, Math.min(start + read + (text[start + read] === '\\' ? 2 : 1), start + Math.max(match(line, text, start), 1)));
-  }
+  const char = characterAt(text, start);
+  if (char === '"' || char === "'") return text.slice(start, endOfBadString(text, start, char));
   const second = text.slice(start + char.length, start + char.length + 1);
   return char === '&' || char === '|' || char === '=' || char === '`' ? char + second : char;
+}
+
+/** Returns the end of the first character that cannot be in a text in quotes. */
+function endOfBadString(text: string, start: number, quote: string): number {
+  let at = start + 1;
+  while (at < text.length) {
+    const char = characterAt(text, at);
+    at += char.length;
+    if (char === '\n' || char === '\r' || char === quote) return at;
+    if (char !== '\\') continue;
+    const escape = text[at] ?? '';
+    if (at < text.length) at += characterAt(text, at).length;
+    if (/^[abfnrtv"'\\?`]$/.test(escape)) continue;
+    const [digits, count] = /^[0-3]$/.test(escape)
+      ? ([/[0-7]/, 2] as const)
+      : ([/[0-9a-fA-F]/, { x: 2, X: 2, u: 4, U: 8 }[escape]] as const);
+    if (count === undefined) return at;
+    for (let i = 0; i < count && at < text.length; i++) {
+      const digit = characterAt(text, at);
+      at += digit.length;
+      if (!digits.test(digit)) return at;
+    }
+  }
+  return at;
+}
+
+function characterAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at)!);
 }
 
 function match(pattern: RegExp, text: string, at: number): number {

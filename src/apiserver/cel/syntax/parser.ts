@@ -78,7 +78,6 @@ const operandStart: readonly TokenKind[] = [
   'BYTES',
   'IDENTIFIER',
 ];
-const afterMinus: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
 const memberStart: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
 
 /** Tokens in the order in which error messages list them. */
@@ -126,6 +125,9 @@ const entryStart: readonly TokenKind[] = [...operandStart, '?'];
 /** Tokens that can start a field of a struct. */
 const fieldStart: readonly TokenKind[] = ['?', 'IDENTIFIER', 'ESC_IDENTIFIER'];
 
+/** Upstream's error of a field whose name the parser has not found. */
+const noIdentifier = 'unsupported ident kind';
+
 /** Tokens that can follow an operand inside an expression. */
 const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
   ...(Object.keys(relations) as TokenKind[]),
@@ -141,14 +143,39 @@ const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
   '%',
 ]);
 
+/** The end of an open part of the expression. */
+interface Closer {
+  readonly kind: TokenKind;
+  /** True if a comma separates entries of the part. */
+  readonly commas: boolean;
+  /** True if the part belongs to upstream's rule of primary expressions, after which selections can follow. */
+  readonly isPrimary: boolean;
+}
+
+const brackets = {
+  nested: { kind: ')', commas: false, isPrimary: true },
+  list: { kind: ']', commas: true, isPrimary: true },
+  map: { kind: '}', commas: true, isPrimary: true },
+  globalCall: { kind: ')', commas: true, isPrimary: true },
+  memberCall: { kind: ')', commas: true, isPrimary: false },
+  index: { kind: ']', commas: false, isPrimary: false },
+  colon: { kind: ':', commas: false, isPrimary: false },
+} as const satisfies Readonly<Record<string, Closer>>;
+
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #nodes = new NodeFactory();
   readonly #macros = new Map<string, Macro>();
   readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0, member: 0 };
-  /** Closing tokens of the open brackets, the innermost last. */
-  readonly #closers: TokenKind[] = ['<EOF>'];
+  /** Ends of the open parts, the innermost last. */
+  readonly #closers: Closer[] = [{ kind: '<EOF>', commas: false, isPrimary: false }];
+  /** True if the entries of a literal ended before their closing token. */
+  #unended = false;
+  /** True if an entry of a literal had no colon. */
+  #abandoned = false;
   readonly #optionalSyntax: boolean;
+  readonly #text: string;
+  readonly #unrecognized: { readonly from: number; readonly to: number }[] = [];
   #at = 0;
   #syntaxErrors = 0;
   /** True if no token was consumed since the last error; further errors would be consequences of it. */
@@ -162,13 +189,17 @@ class Parser {
   ) {
     for (const macro of options.macros) this.#macros.set(macroKey(macro.name, macro.argCount, macro.receiver), macro);
     this.#optionalSyntax = options.optionalSyntax;
-    this.#tokens = tokenize(source.text, (offset, text) => this.#syntaxErrorUnlessTooMany(`token recognition error at: '${text}'`, offset));
+    this.#text = source.text;
+    this.#tokens = tokenize(source.text, (offset, text) => {
+      this.#unrecognized.push({ from: offset, to: offset + text.length });
+      this.#syntaxErrorUnlessTooMany(`token recognition error at: '${text}'`, offset);
+    });
   }
 
   parse(): Ast | undefined {
     try {
       const expr = this.#expr(operandStart);
-      this.#expect('<EOF>');
+      this.#require('<EOF>');
       return { expr, offsets: this.#nodes.offsets };
     } catch (error) {
       if (error instanceof Abort) return undefined;
@@ -192,7 +223,7 @@ class Parser {
   }
 
   /** Skips to a possible end of an operand after an error. Returns a placeholder for the skipped text. */
-  #recover(): Expr {
+  #recover(rule: 'primary' | 'member' | 'expr' = 'primary'): Expr {
     this.#recoveries++;
     if (this.#recoveries > maxRecoveries) {
       this.#recovering = false;
@@ -200,12 +231,29 @@ class Parser {
       throw new Abort();
     }
     const { start } = this.#token;
-    while (!this.#endsOperand(this.#token.kind)) this.#at++;
+    while (!this.#ends(rule, this.#token.kind)) this.#at++;
     return this.#nodes.make(start, { kind: 'unspecified' });
   }
 
-  #endsOperand(kind: TokenKind): boolean {
-    return kind === '<EOF>' || operandFollow.has(kind) || this.#closers.includes(kind) || (kind === ',' && this.#closers.length > 1);
+  /** True if a token can follow a rule of the grammar, or one of those around it. */
+  #ends(rule: 'primary' | 'member' | 'expr', kind: TokenKind): boolean {
+    if (kind === '<EOF>') return true;
+    if (this.#closers.some((closer) => closer.kind === kind || (kind === ',' && closer.commas))) return true;
+    if (kind === '.' || kind === '[') return rule === 'primary' || this.#closers.some(({ isPrimary }) => isPrimary);
+    return operandFollow.has(kind) && (rule !== 'expr' || this.#closers.length > 1);
+  }
+
+  /** Returns the text of the tokens from one to another, with what is between them, as upstream quotes it. */
+  #textBetween(from: number, { kind, start, text }: Token): string {
+    const end = kind === '<EOF>' ? this.#text.length : start + text.length;
+    let shown = '';
+    let at = from;
+    for (const gap of this.#unrecognized) {
+      if (gap.from < at || gap.to > end) continue;
+      shown += this.#text.slice(at, gap.from);
+      at = gap.to;
+    }
+    return (shown + this.#text.slice(at, end)).replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
   }
 
   #accept(kind: TokenKind): Token | undefined {
@@ -216,32 +264,38 @@ class Parser {
    * Consumes a token of one of the kinds, with upstream's recovery: drops one extraneous token, or assumes one missing
    * token.
    */
-  #expect(...kinds: readonly [TokenKind, ...TokenKind[]]): void {
+  #expect(...kinds: readonly [TokenKind, ...TokenKind[]]): boolean {
     const { kind } = this.#token;
     if (kinds.includes(kind)) {
       this.#next();
-      return;
+      return true;
     }
     if (kinds.includes(this.#peek(1).kind) && kind !== '<EOF>') {
       this.#recoveries++;
       this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(kinds)}`);
       this.#at++;
       this.#next();
-      return;
+      return true;
     }
     if (kinds.length === 1 && this.#canFollow(kinds[0], kind)) {
       this.#recoveries++;
       this.#syntaxError(`missing '${kinds[0]}' at ${shown(this.#token)}`);
-      return;
+      return true;
     }
     this.#syntaxError(`mismatched input ${shown(this.#token)} expecting ${expectation(kinds)}`);
-    this.#recover();
+    return false;
+  }
+
+  /** Like `#expect`, but recovers from another token. */
+  #require(...kinds: readonly [TokenKind, ...TokenKind[]]): void {
+    if (!this.#expect(...kinds)) this.#recover();
   }
 
   /** True if a token can follow a missing one. */
   #canFollow(missing: TokenKind, kind: TokenKind): boolean {
     if (missing === ':') return operandStart.includes(kind);
-    return missing !== '<EOF>' && (operandFollow.has(kind) || this.#closers.at(-1) === kind || (kind === ',' && this.#closers.length > 1));
+    const closer = this.#closers.at(-1)!;
+    return missing !== '<EOF>' && (operandFollow.has(kind) || closer.kind === kind || (kind === ',' && closer.commas));
   }
 
   #syntaxError(message: string, offset = this.#token.start): void {
@@ -290,10 +344,13 @@ class Parser {
       return condition;
     }
     const id = this.#nodes.id(question.start);
-    this.#closers.push(':');
+    this.#closers.push(brackets.colon);
     const then = this.#logical('||', operandStart);
     this.#closers.pop();
-    this.#expect(':');
+    if (!this.#expect(':')) {
+      leave();
+      return this.#recover('expr');
+    }
     const otherwise = this.#expr(operandStart);
     leave();
     return this.#call(id, operators.conditional, undefined, [condition, then, otherwise]);
@@ -373,20 +430,44 @@ class Parser {
     const none = this.#checkStart(start);
     if (none) return none;
     const { kind } = this.#token;
-    if (kind === '!') return this.#prefixed('!', operators.logicalNot, operandStart);
-    if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#prefixed('-', operators.negate, afterMinus);
+    if (kind === '!') return this.#prefixed('!', operators.logicalNot);
+    if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#signed();
     return this.#member();
   }
 
-  #prefixed(sign: '!' | '-', name: string, start: readonly TokenKind[]): Expr {
+  /**
+   * Parses an operand with signs. Upstream decides at each sign by looking ahead; where no operand follows, it leaves the last sign, which is
+   * then taken for a subtraction.
+   */
+  #signed(): Expr {
+    let signs = 1;
+    while (this.#peek(signs).kind === '-') signs++;
+    const follower = this.#peek(signs);
+    if (memberStart.includes(follower.kind)) return this.#prefixed('-', operators.negate);
+    const { start } = this.#token;
+    for (let i = 1; i < signs; i++) this.#next();
+    this.#syntaxError(`no viable alternative at input '${this.#textBetween(this.#token.start, follower)}'`, follower.start);
+    this.#recoveries++;
+    return this.#nodes.make(start, { kind: 'unspecified' });
+  }
+
+  #prefixed(sign: '!' | '-', name: string): Expr {
     const first = this.#next();
     let count = 1;
     while (this.#accept(sign)) count++;
-    const none = this.#checkStart(start) ?? this.#checkStart(memberStart);
+    if (!operandStart.includes(this.#token.kind)) this.#skipUnwanted(operandStart);
+    const none = this.#checkStart(memberStart);
     if (none) return none;
     const id = count % 2 === 1 ? this.#nodes.id(first.start) : 0;
     const operand = this.#member();
     return id === 0 ? operand : this.#call(id, name, undefined, [operand]);
+  }
+
+  /** Skips tokens after a loop of the grammar, to one that is expected or ends an operand. */
+  #skipUnwanted(expected: readonly TokenKind[]): void {
+    this.#recoveries++;
+    this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(expected)}`);
+    while (!expected.includes(this.#token.kind) && !this.#ends('primary', this.#token.kind)) this.#at++;
   }
 
   #member(): Expr {
@@ -406,13 +487,19 @@ class Parser {
     const wasRecovering = this.#recovering;
     const dot = this.#next();
     const optional = this.#accept('?');
+    if (optional && !isName(this.#token.kind) && isName(this.#peek(1).kind) && this.#token.kind !== '<EOF>')
+      this.#dropExtraneous(fieldStart.slice(1));
     const name = this.#token;
-    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return this.#noSelection(name, optional !== undefined, wasRecovering);
+    if (!isName(name.kind)) {
+      const none = this.#noSelection(dot, name, optional !== undefined, wasRecovering);
+      return this.#nodes.make(this.#nodes.offsets.get(operand.id) ?? dot.start, none.node);
+    }
     this.#next();
     if (!optional && name.kind === 'IDENTIFIER' && this.#token.kind === '(') {
       const open = this.#next();
       const id = this.#nodes.id(open.start);
-      return this.#call(id, name.text, operand, this.#arguments());
+      const args = this.#arguments(brackets.memberCall);
+      return Array.isArray(args) ? this.#call(id, name.text, operand, args) : args;
     }
     if (name.kind === 'ESC_IDENTIFIER') this.#error("unsupported syntax: '`'", name.start);
     if (!optional) return this.#nodes.make(dot.start, { kind: 'select', operand, field: name.text, testOnly: false });
@@ -421,19 +508,22 @@ class Parser {
     return this.#nodes.make(dot.start, { kind: 'call', function: operators.optSelect, target: undefined, args: [operand, field] });
   }
 
-  #noSelection(name: Token, optional: boolean, wasRecovering: boolean): Expr {
+  #noSelection(dot: Token, name: Token, optional: boolean, wasRecovering: boolean): Expr {
     const keyword = name.kind === 'true' || name.kind === 'false' || name.kind === 'null';
     if (keyword) this.#syntaxError(`mismatched input '${name.text}' expecting IDENTIFIER`);
-    else if (optional) this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
-    else return this.#nothingAfterDot(name, wasRecovering);
-    return this.#recover();
+    else if (optional) {
+      this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
+      this.#error(noIdentifier, name.start);
+      return this.#recover();
+    } else return this.#nothingAfterDot(dot, name, wasRecovering);
+    return this.#recover('member');
   }
 
   /** Upstream looks ahead before it consumes the dot, so a recovery that continues does not end at the dot. */
-  #nothingAfterDot(name: Token, wasRecovering: boolean): Expr {
+  #nothingAfterDot(dot: Token, name: Token, wasRecovering: boolean): Expr {
     this.#recovering = wasRecovering;
-    this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
-    return this.#recover();
+    this.#syntaxError(`no viable alternative at input '${this.#textBetween(dot.start, name)}'`);
+    return this.#recover('member');
   }
 
   #indexing(operand: Expr): Expr {
@@ -441,26 +531,31 @@ class Parser {
     const open = this.#next();
     const optional = this.#accept('?');
     const id = this.#nodes.id(open.start);
-    const index = this.#bracketed(']', () => this.#expr(optional ? operandStart : entryStart));
+    const index = this.#bracketed(brackets.index, () => this.#expr(optional ? operandStart : entryStart));
     if (optional && !this.#optionalSyntax) return this.#error("unsupported syntax '[?'", open.start);
     return this.#call(id, optional ? operators.optIndex : operators.index, undefined, [operand, index]);
   }
 
   /** Parses the content before a closing token and consumes the token. */
-  #bracketed<T>(closer: TokenKind, parse: () => T): T {
+  #bracketed<T>(closer: Closer, parse: () => T): T {
     this.#closers.push(closer);
     const result = parse();
     this.#closers.pop();
-    this.#expect(closer);
+    if (this.#unended) {
+      this.#unended = false;
+      this.#recover();
+    } else if (!this.#expect(closer.kind)) this.#recover(closer.isPrimary ? 'primary' : 'member');
     return result;
   }
 
-  /** Parses arguments after the opening parenthesis. */
-  #arguments(): Expr[] {
-    return this.#bracketed(')', () => {
+  /** Parses arguments after the opening parenthesis; a placeholder for the whole call if none can start. */
+  #arguments(closer: Closer): Expr[] | Expr {
+    const none = this.#checkStart([...operandStart, ')']);
+    if (none) return none;
+    return this.#bracketed(closer, () => {
       const args: Expr[] = [];
       if (this.#token.kind === ')') return args;
-      args.push(this.#expr([...operandStart, ')']));
+      args.push(this.#expr(operandStart));
       while (this.#accept(',')) args.push(this.#expr(operandStart));
       return args;
     });
@@ -471,7 +566,7 @@ class Parser {
     switch (token.kind) {
       case '(':
         this.#next();
-        return this.#bracketed(')', () => this.#expr(operandStart));
+        return this.#bracketed(brackets.nested, () => this.#expr(operandStart));
       case '[':
         return this.#list();
       case '{':
@@ -489,19 +584,30 @@ class Parser {
     const wasRecovering = this.#recovering;
     const leadingDot = this.#accept('.') !== undefined;
     const name = this.#token;
-    if (name.kind !== 'IDENTIFIER') return this.#nothingAfterDot(name, wasRecovering);
+    if (name.kind !== 'IDENTIFIER') return this.#nothingNamed(first, name, wasRecovering);
     const parts = this.#structName();
     if (parts > 0) return this.#struct(leadingDot, parts);
     this.#next();
     const prefix = leadingDot ? '.' : '';
     const open = this.#accept('(');
     if (reserved.has(name.text)) {
-      if (open) this.#arguments();
+      if (open) this.#arguments(brackets.globalCall);
       return this.#error(`reserved identifier: ${name.text}`, first.start);
     }
     if (!open) return this.#nodes.make(name.start, { kind: 'ident', name: prefix + name.text });
     const id = this.#nodes.id(open.start);
-    return this.#call(id, prefix + name.text, undefined, this.#arguments());
+    const args = this.#arguments(brackets.globalCall);
+    return Array.isArray(args) ? this.#call(id, prefix + name.text, undefined, args) : args;
+  }
+
+  /** Upstream leaves a dot that nothing can follow; before a question mark, it is taken for a selection then. */
+  #nothingNamed(dot: Token, name: Token, wasRecovering: boolean): Expr {
+    if (name.kind !== '?') return this.#nothingAfterDot(dot, name, wasRecovering);
+    this.#recovering = wasRecovering;
+    this.#syntaxError(`no viable alternative at input '${this.#textBetween(dot.start, name)}'`);
+    this.#recoveries++;
+    this.#at--;
+    return this.#nodes.make(dot.start, { kind: 'unspecified' });
   }
 
   /** Returns the number of identifiers of the struct name at this position; 0 if there is none. */
@@ -521,44 +627,70 @@ class Parser {
       if (i < parts - 1) this.#next();
     }
     const id = this.#nodes.id(this.#next().start);
-    let isFirst = true;
-    const fields = this.#bracketed('}', () =>
-      this.#entries(() => {
-        if (isFirst) this.#checkStart([...fieldStart, '}', ',']);
-        isFirst = false;
-        return this.#structField();
-      }, fieldStart),
-    );
+    const none = this.#checkStart([...fieldStart, '}', ',']);
+    if (none) return none;
+    const fields = this.#bracketed(brackets.map, () => this.#entries(() => this.#structField(), fieldStart));
     return { id, node: { kind: 'struct', typeName: (leadingDot ? '.' : '') + names.join('.'), fields } };
   }
 
   #structField(): StructField {
+    const { start } = this.#token;
     const optional = this.#optionalMark();
     const name = this.#token;
     if (name.kind === 'ESC_IDENTIFIER') {
       this.#next();
       this.#error("unsupported syntax: '`'", name.start);
     } else {
-      this.#expect('IDENTIFIER', 'ESC_IDENTIFIER');
+      this.#closers.push(brackets.colon);
+      this.#require('IDENTIFIER', 'ESC_IDENTIFIER');
+      this.#closers.pop();
     }
     const id = this.#nodes.id(this.#token.start);
-    this.#expect(':');
+    if (!this.#expect(':')) return { id, name: name.text, value: this.#abandonEntries(), optional };
+    if (optional && !isName(name.kind)) this.#error(noIdentifier, start);
     return { id, name: name.text, value: this.#expr(operandStart), optional };
   }
 
   /** Parses entries separated by commas, with an optional trailing comma, after which only `start` begins an entry. */
   #entries<T>(entry: () => T, start: readonly TokenKind[]): T[] {
     const entries: T[] = [];
-    const closer = this.#closers.at(-1);
+    const closer = this.#closers.at(-1)!.kind;
+    const ends = [closer, ','] as const;
     if (this.#accept(',')) return entries;
     while (this.#token.kind !== closer) {
       entries.push(entry());
+      if (this.#abandoned) {
+        this.#abandoned = false;
+        this.#accept(',');
+        break;
+      }
+      if (!ends.includes(this.#token.kind) && ends.includes(this.#peek(1).kind) && this.#token.kind !== '<EOF>') {
+        this.#dropExtraneous(ends);
+        this.#accept(',');
+        break;
+      }
       if (this.#accept(',')) {
         if (start.includes(this.#token.kind)) continue;
-      } else if (this.#token.kind !== closer) this.#expect(closer!, ',');
+      } else if (this.#token.kind !== closer) {
+        this.#syntaxError(`mismatched input ${shown(this.#token)} expecting ${expectation(ends)}`);
+        this.#unended = true;
+      }
       break;
     }
     return entries;
+  }
+
+  /** Leaves the list of entries, whose rule upstream leaves where an entry has no colon. */
+  #abandonEntries(): Expr {
+    this.#abandoned = true;
+    return this.#recover();
+  }
+
+  /** Drops a token before an expected one. */
+  #dropExtraneous(expected: readonly TokenKind[]): void {
+    this.#recoveries++;
+    this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(expected)}`);
+    this.#at++;
   }
 
   #optionalMark(): boolean {
@@ -569,13 +701,16 @@ class Parser {
 
   #list(): Expr {
     const id = this.#nodes.id(this.#next().start);
+    const none = this.#checkStart([...operandStart, ']', ',', '?']);
+    if (none) return none;
     const optionals = new Set<number>();
     let index = 0;
-    const elements = this.#bracketed(']', () =>
+    const elements = this.#bracketed(brackets.list, () =>
       this.#entries(() => {
-        if (this.#optionalMark()) optionals.add(index);
+        const optional = this.#optionalMark();
+        if (optional) optionals.add(index);
         index++;
-        return this.#expr(index === 1 ? [...operandStart, ']', ',', '?'] : entryStart);
+        return this.#expr(optional ? operandStart : entryStart);
       }, entryStart),
     );
     const node: List = { kind: 'list', elements, optionals };
@@ -584,15 +719,16 @@ class Parser {
 
   #map(): Expr {
     const id = this.#nodes.id(this.#next().start);
-    let first = true;
-    const entries = this.#bracketed('}', () =>
+    const none = this.#checkStart([...operandStart, '}', ',', '?']);
+    if (none) return none;
+    const entries = this.#bracketed(brackets.map, () =>
       this.#entries((): MapEntry => {
         const optional = this.#optionalMark();
-        const key = this.#expr(first ? [...operandStart, '}', ',', '?'] : entryStart);
-        first = false;
-        const colon = this.#token.start;
-        this.#expect(':');
-        const entryId = this.#nodes.id(colon);
+        this.#closers.push(brackets.colon);
+        const key = this.#expr(optional ? operandStart : entryStart);
+        this.#closers.pop();
+        const entryId = this.#nodes.id(this.#token.start);
+        if (!this.#expect(':')) return { id: entryId, key, value: this.#abandonEntries(), optional };
         return { id: entryId, key, value: this.#expr(operandStart), optional };
       }, entryStart),
     );
@@ -601,11 +737,12 @@ class Parser {
 
   #literal(): Expr {
     const start = this.#token.start;
-    const sign = this.#accept('-') ? '-' : '';
-    if (sign && !isNumber(this.#token.kind)) {
-      this.#syntaxError(`no viable alternative at input '-${this.#token.kind === '<EOF>' ? '' : this.#token.text}'`);
+    if (this.#token.kind === '-' && !isNumber(this.#peek(1).kind)) {
+      const follower = this.#peek(1);
+      this.#syntaxError(`no viable alternative at input '${this.#textBetween(start, follower)}'`, follower.start);
       return this.#recover();
     }
+    const sign = this.#accept('-') ? '-' : '';
     const token = this.#next();
     const value = literalValue(sign, token);
     if (value instanceof LiteralError) return this.#error(value.message, start);
@@ -630,6 +767,10 @@ class Parser {
 
 function macroKey(name: string, argCount: number, receiver: boolean): string {
   return `${name}:${argCount}:${receiver}`;
+}
+
+function isName(kind: TokenKind): boolean {
+  return kind === 'IDENTIFIER' || kind === 'ESC_IDENTIFIER';
 }
 
 function isNumber(kind: TokenKind): boolean {

@@ -33,7 +33,7 @@ export class DeleteCollectionHandler {
     // Upstream lists in pages, and a page of a revision is of that revision exactly.
     const isExact = limit === 0 && resourceVersion !== '' && resourceVersion !== '0' && resourceVersionMatch === '';
     const list = await store.cacher.list({
-      scope: store.selectedScope(namespace, predicate),
+      scope: store.selectedScope(namespace, predicate, listOptions.continue !== ''),
       resourceVersion,
       resourceVersionMatch: isExact ? 'Exact' : resourceVersionMatch,
       limit,

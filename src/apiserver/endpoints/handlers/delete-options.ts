@@ -52,7 +52,7 @@ function optionsOfQuery(context: RequestContext): DeleteOptions {
   const orphan = parseBoolean(parameters.get('orphanDependents'));
   if (orphan !== undefined) options.orphanDependents = orphan;
   const policy = parameters.get('propagationPolicy');
-  if (policy !== null && policy !== '') options.propagationPolicy = policy;
+  if (policy !== null) options.propagationPolicy = policy;
   const ignored = parseBoolean(parameters.get('ignoreStoreReadErrorWithClusterBreakingPotential'));
   if (ignored !== undefined) options.ignoreStoreReadErrorWithClusterBreakingPotential = ignored;
   const dryRun = parameters.getAll('dryRun');

@@ -1,3 +1,4 @@
+import { defaultColumns } from '#apiserver/registry/table-columns';
 import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
@@ -48,7 +49,7 @@ export class ListHandler {
   ): void | Promise<void> {
     const { store } = endpoint;
     const asked = {
-      scope: store.selectedScope(context.info.namespace, predicate),
+      scope: store.selectedScope(context.info.namespace, predicate, options.continue !== ''),
       resourceVersion: options.resourceVersion,
       resourceVersionMatch: options.resourceVersionMatch,
       limit: options.limit,
@@ -349,7 +350,13 @@ function respondTable(
   const options = tableOptions(context);
   const version = negotiated.convert?.version ?? 'v1';
   const variant = `table:${options.includeObject}:${version}:${groupVersionString(endpoint.kind)}`;
-  const around = { head: Buffer.from(tableHead(version, metadata, columnsOf(endpoint))), end: listEnd };
+  const columns = columnsOf(endpoint);
+  const head = tableHead(version, metadata, columns);
+  // Upstream's default convertor leaves the rows of an empty list unset.
+  const hasNoRows = list.count === 0 && columns === defaultColumns;
+  const around = hasNoRows
+    ? { head: Buffer.from(`${head.slice(0, -1)}null`), end: Buffer.from('}\n') }
+    : { head: Buffer.from(head), end: listEnd };
   const body: ListBody = {
     get run() {
       const second = Math.floor(Date.now() / 1000);

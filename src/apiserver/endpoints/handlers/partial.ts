@@ -11,12 +11,13 @@ const metadataKey = Buffer.from('"metadata":');
  * Returns the error of a request for object metadata of a list or list metadata of an object. Upstream: asPartialObjectMetadata in
  * endpoints/handlers/response.go.
  */
-export function newWrongPartial({ definition, kinds, kind, store }: ResourceEndpoint, wanted: string, isList: boolean): Error {
+export function newWrongPartial({ definition, subresource, kinds, kind, store }: ResourceEndpoint, wanted: string, isList: boolean): Error {
   // Upstream takes an unstructured object for a list, and then finds no items in it.
-  if (definition.custom && !isList) return new Error('content is not a list');
-  const goName = definition.custom
-    ? 'unstructured.UnstructuredList'
-    : kinds.internalName({ ...kind, group: store.groupKind.group, kind: isList ? definition.listKind : definition.kind });
+  if (definition.custom && !isList && subresource !== 'scale') return new Error('content is not a list');
+  const shown =
+    subresource === 'scale' ? kind : { ...kind, group: store.groupKind.group, kind: isList ? definition.listKind : definition.kind };
+  const customName = isList ? 'unstructured.UnstructuredList' : 'v1.Scale';
+  const goName = definition.custom ? customName : kinds.internalName(shown);
   return new StatusError(
     newStatus(406, 'NotAcceptable', `you requested ${wanted}, but the requested object is ${isList ? 'a' : 'not a'} list (*${goName})`),
   );
@@ -31,8 +32,11 @@ export function encodePartial(object: KubeObject, version: string): string {
   });
 }
 
-/** Like `encodePartial`, but cuts the metadata from the stored bytes if the stored form is the served one. */
+/** Like `rowPartial`, but cuts the metadata from the stored bytes if the stored form is the served one. */
 export function partialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
+  const { custom, internalAnnotations } = endpoint.definition;
+  if (!custom && (endpoint.conversion || internalAnnotations))
+    return Buffer.from(rowPartial(endpoint, object.object, object.object, version));
   const metadata = endpoint.conversion ? undefined : metadataOf(object.bytes, endpoint.itemPrefix);
   if (!metadata) return Buffer.from(encodePartial(fromStorage(endpoint, object.object), version));
   const head = Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`);
@@ -55,8 +59,8 @@ function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
 }
 
 /**
- * Encodes the metadata of a table row. For built-in kinds it is that of upstream's internal object, in which some annotations are
- * fields.
+ * Encodes the metadata of an object of the storage version, shown as `shown`. For built-in kinds it is that of upstream's internal object, in
+ * which some annotations are fields.
  */
 export function rowPartial({ definition }: ResourceEndpoint, object: KubeObject, shown: KubeObject, version: string): string {
   if (definition.custom) return encodePartial(shown, version);
@@ -68,11 +72,4 @@ function withoutAnnotations(object: KubeObject, names: readonly string[]): KubeO
   if (!annotations || !names.some((name) => Object.hasOwn(annotations, name))) return object;
   const rest = Object.fromEntries(Object.entries(annotations).filter(([name]) => !names.includes(name)));
   return { ...object, metadata: { ...object.metadata, annotations: rest } };
-}
-
-/** Like `rowPartial`, for an object with its stored bytes. */
-export function rowPartialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
-  const { custom, internalAnnotations } = endpoint.definition;
-  if (custom || (!endpoint.conversion && !internalAnnotations)) return partialBytes(endpoint, object, version);
-  return Buffer.from(rowPartial(endpoint, object.object, object.object, version));
 }

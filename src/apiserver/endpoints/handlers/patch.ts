@@ -40,7 +40,7 @@ import type { AuditContext } from '#apiserver/request/audit-context';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { type AppliedForm, applyObject } from './apply.ts';
-import { negotiate, servesCbor } from './negotiation.ts';
+import { negotiate, RouteError, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { strictErrors, surrounded } from '#apimachinery/runtime/json/strict-errors';
@@ -89,7 +89,7 @@ export function unsupportedPatchType(context: RequestContext, endpoint: Resource
   if (endpoint.definition.custom) return newUnsupportedMediaType(patchTypesOf(endpoint));
   context.mediaTypes = undefined;
   context.measured = undefined;
-  return new StatusError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
+  return new RouteError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
 }
 
 /** PATCH of an object. Upstream: endpoints/handlers/patch.go. */
@@ -112,8 +112,7 @@ export class PatchHandler {
       return respondObject(context, endpoint, applied.created ? 201 : 200, applied.bytes, negotiated);
     }
     const { namespace, name } = context.info;
-    const reading = Patch.read(context, endpoint, patchType, body, options);
-    const patch = await paceOf(body.length).run(reading);
+    const patch = await readPatch(context, endpoint, patchType, body, options);
     const request = newWriteRequest(context, endpoint, options, patch.mostBytes);
     const stored = await endpoint.store.update(
       request,
@@ -122,7 +121,7 @@ export class PatchHandler {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         context.span?.event('About to apply patch');
         // Patches a copy, because the result shares unchanged parts, and the stored object must not be modified.
-        const patching = patch.applyTo(function* () {
+        const patching = patch.toApply().applyTo(function* () {
           return fromStorage(endpoint, pace.isImmediate ? copyObject(existing) : yield* copyObjectSteps(existing));
         }, !pace.isImmediate);
         const next = await pace.run(patching);
@@ -137,6 +136,35 @@ export class PatchHandler {
     );
     context.span?.event('Object stored in database');
     return respondObject(context, endpoint, 200, stored.bytes, negotiated);
+  }
+}
+
+/** A patch that was read, or the error of an invalid one. */
+export interface ReadPatch {
+  readonly mostBytes: number;
+  /** Throws the error of a patch that is invalid whatever it is applied to. Upstream finds it after it has read the object. */
+  toApply(): Patch;
+}
+
+/** Reads a patch whose errors follow those of a missing object. */
+export async function readPatch(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  type: PatchType,
+  body: Buffer,
+  options: WriteQuery,
+): Promise<ReadPatch> {
+  try {
+    const patch = await paceOf(body.length).run(Patch.read(context, endpoint, type, body, options));
+    return { mostBytes: patch.mostBytes, toApply: () => patch };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return {
+      mostBytes: body.length,
+      toApply: () => {
+        throw error;
+      },
+    };
   }
 }
 
@@ -206,7 +234,7 @@ export class Patch {
     if (type === 'application/strategic-merge-patch+json' && !isJsonObject(value) && value !== null) {
       throw newBadRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
     }
-    this.#parsed = value ?? {};
+    this.#parsed = type === 'application/strategic-merge-patch+json' ? (value ?? {}) : value;
     this.#strictErrors = strictErrors([], duplicateFields);
   }
 
@@ -228,6 +256,7 @@ export class Patch {
     } catch (error) {
       if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
+      if (!decoding && type === 'application/merge-patch+json') throw newBadRequest('Invalid JSON Patch');
       throw newBadRequest(decoding ? `error decoding patch: ${error.message}` : error.message);
     }
   }
@@ -242,7 +271,7 @@ export class Patch {
     yield;
     const patched = yield* this.#apply(copy);
     yield;
-    if (isJsonObject(patched)) this.#checkTypeMeta(patched);
+    this.#checkTypeMeta(patched);
     let decoded: Decoded<KubeObject>;
     try {
       // Errors contain the whole document, so it is copied: decoding by a schema drops unknown fields.
@@ -292,10 +321,11 @@ export class Patch {
   }
 
   /** Throws upstream's error for a patched document with another apiVersion or kind than a text, or without one. */
-  #checkTypeMeta(patched: JsonObject): void {
+  #checkTypeMeta(patched: unknown): void {
     if (this.#isStrategic) return;
     const wrongType = typeMetaProblem(patched);
-    if (wrongType !== undefined) throw this.#invalid(patched, `couldn't get version/kind; json parse error: ${wrongType}`);
+    if (wrongType !== undefined || !isJsonObject(patched))
+      throw this.#invalid(patched, `couldn't get version/kind; json parse error: ${wrongType}`);
     const apiVersion = getOwn(patched, 'apiVersion') as string | null | undefined;
     const kind = getOwn(patched, 'kind') as string | null | undefined;
     if (this.endpoint.decode) this.#checkCustomTypeMeta(patched, apiVersion, kind);

@@ -1,11 +1,19 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { endAtDeadline, newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, isGroupVersion, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor/cbor-diagnostic';
-import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import {
+  DecodeError,
+  encodePartlyRawJson,
+  newOverflowError,
+  type ParsedJson,
+  parseJson,
+  parseJsonSteps,
+  sortedKeys,
+} from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
@@ -21,7 +29,7 @@ import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
-import { completeKind, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { completeKind, foldedTypeMeta, isRegistered, type KindLookup, kindProblem, noKindRegistered } from '#apiserver/registry/kinds';
 import { processBudgets } from './process-budgets.ts';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
@@ -108,7 +116,7 @@ export interface DecodedBody {
    * because there may be 200,000.
    */
   readonly strictErrors: Iterable<string>;
-  /** Kind of a custom resource as sent, whose apiVersion is checked after the fields: `applyFieldValidation`. */
+  /** Kind as sent of a custom resource or of another version, whose apiVersion is checked after the fields: `applyFieldValidation`. */
   readonly sent?: GroupVersionKind;
 }
 
@@ -147,9 +155,10 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
   const pace = paceOf(bytes.length);
   await pace.rest();
-  const completed = kindOf(raw, bytes, expected);
+  const completed = kindOf(raw, bytes, expected, mediaType === 'application/yaml' ? 'sorted' : 'given');
   const sent = expected.decode && customKindOf(raw as Partial<KubeObject>, bytes, expected);
-  if (!sent) checkKind(completed, expected);
+  const problem = sent ? undefined : kindError(completed, expected);
+  if (problem) return decodeOther(raw, completed, expected, problem, { bytes: bytes.length, deadline });
   const kind = sent ?? completed;
   try {
     const merged =
@@ -175,6 +184,43 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     return { object, strictErrors: merged?.strictErrors ?? inTurn(yamlErrors, wordedErrors(unknownFields, [])) };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const message = mediaType === 'application/yaml' ? await firstYamlProblem(bytes, expected, error.message, deadline) : error.message;
+    throw cannotBeHandled(kind, expected, message);
+  }
+}
+
+/** Returns the first wrong value of a YAML document in the order of its sorted keys, in which upstream decodes it. */
+async function firstYamlProblem(bytes: Buffer, expected: ExpectedBody, message: string, deadline: number): Promise<string> {
+  const { value } = await readYaml(bytes);
+  const sorted = Buffer.from(encodePartlyRawJson(value, sortedKeys));
+  try {
+    const document = await workUntil(deadline, sorted.length, parseJsonSteps(sorted, undefined, 'keep'));
+    await workUntil(deadline, sorted.length, decodeDocument(expected, document.value, needsSteps(sorted.length)));
+    return message;
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Decodes an object of another kind than the expected one, because upstream finds its wrong values before the wrong kind, and unknown
+ * fields of another version before the wrong version.
+ */
+async function decodeOther(
+  raw: unknown,
+  kind: GroupVersionKind,
+  expected: ExpectedBody,
+  problem: Error,
+  { bytes, deadline }: { readonly bytes: number; readonly deadline: number },
+): Promise<DecodedBody> {
+  const type = typeOfOther(kind, expected, problem);
+  try {
+    const { object, unknownFields } = await workUntil(deadline, bytes, decodeDocument({ type, decode: undefined }, raw, needsSteps(bytes)));
+    if (kind.kind !== expected.kind.kind) throw problem;
+    return { object, strictErrors: wordedErrors(unknownFields, []), sent: kind };
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
     throw error;
@@ -270,30 +316,51 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadlin
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
   if (hasEmptyBody(bytes)) throw unrecognized(bytes, expected, 'empty body');
+  const kind = protobufKindOf(bytes, expected);
+  const problem = kindError(kind, expected);
+  const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const sent = protobufKind(bytes);
-    const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
-    checkKind(kind, expected);
-    const { type } = expected;
     const object = (
       needsSteps(bytes.length) ? await workUntil(deadline, bytes.length, decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)
     ) as KubeObject;
+    if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {
-    if (error instanceof DecodeError) throw cannotBeHandled(expected.kind, expected, error.message);
+    if (error instanceof DecodeError) throw cannotBeHandled(problem ? kind : expected.kind, expected, error.message);
     throw error;
   }
+}
+
+/** Returns the kind of an envelope, completed by the expected one. */
+function protobufKindOf(bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
+  try {
+    const sent = protobufKind(bytes);
+    return completeKind(sent.apiVersion, sent.kind, expected.kind);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unrecognized(bytes, expected, error.message);
+    throw error;
+  }
+}
+
+/** Returns the type of another kind than the expected one; throws the problem if it is not known. */
+function typeOfOther(kind: GroupVersionKind, expected: ExpectedBody, problem: Error): StructType {
+  const isKnown = !expected.returnsPlainErrors && isRegistered(expected.kinds, kind, expected.kind);
+  const type = isKnown ? expected.kinds.typeOf(kind) : undefined;
+  if (!type) throw problem;
+  return type;
 }
 
 async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   const sent = await cborKindOf(bytes, expected, deadline);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
-  checkKind(kind, expected);
+  const problem = kindError(kind, expected);
+  const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
+    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(type, bytes));
+    if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -341,25 +408,25 @@ function customCborKindOf(
   return { ...parseGroupVersion(apiVersion), kind };
 }
 
-function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
-  const problem = typeMetaProblem(raw);
+function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody, order: 'given' | 'sorted'): GroupVersionKind {
+  const { apiVersion, kind, problem } = foldedTypeMeta(raw, order);
   if (problem) throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${problem}`);
-  const { apiVersion, kind } = (raw ?? {}) as { apiVersion?: string | null; kind?: string | null };
   if (apiVersion && !isGroupVersion(apiVersion)) throw unrecognized(bytes, expected, `unexpected GroupVersion string: ${apiVersion}`);
-  return completeKind(apiVersion ?? '', kind ?? '', expected.kind);
+  return completeKind(apiVersion, kind, expected.kind);
 }
 
-function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
+/** Returns the error of an object of another kind than the expected one. */
+function kindError(kind: GroupVersionKind, expected: ExpectedBody): Error | undefined {
   const want = expected.kind;
-  if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return;
-  if (expected.alsoAccepts?.(kind)) return;
-  const known = expected.kinds.has(kind) && !expected.returnsPlainErrors;
+  if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return undefined;
+  if (expected.alsoAccepts?.(kind)) return undefined;
+  const known = !expected.returnsPlainErrors && isRegistered(expected.kinds, kind, want);
   if (known && kind.kind === want.kind) {
-    throw newBadRequest(
+    return newBadRequest(
       `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
     );
   }
-  throw cannotBeHandled(
+  return cannotBeHandled(
     kind,
     expected,
     known ? kindProblem(expected.kinds, kind, want) : noKindRegistered(kind.kind, groupVersionString(kind)),

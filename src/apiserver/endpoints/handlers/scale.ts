@@ -5,13 +5,13 @@ import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
-import { type Pace, paceOf } from '#apimachinery/runtime/pace';
+import type { Pace } from '#apimachinery/runtime/pace';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { type AppliedBody, checkApplied, copyAt, readApplied } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
-import { appliedForm, notePatch, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
+import { appliedForm, notePatch, patchTypesOf, type PatchType, readPatch, unsupportedPatchType } from './patch.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -217,9 +217,10 @@ async function patcher(
 ): Promise<Rescaling> {
   // The defaults of the object do not apply to its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
-  const patch = await paceOf(body.length).run(Patch.read(context, { ...endpoint, definition }, type, body, options));
+  const patch = await readPatch(context, { ...endpoint, definition }, type, body, options);
   return {
-    rescale: (scale, pace) => pace.run(patch.applyTo(() => deepCopySteps<KubeObject>(scale), !pace.isImmediate)) as Scale | Promise<Scale>,
+    rescale: (scale, pace) =>
+      pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), !pace.isImmediate)) as Scale | Promise<Scale>,
     mostBytes: patch.mostBytes,
   };
 }

@@ -7,7 +7,7 @@ import { encodeJson, encodeString } from '#apimachinery/runtime/json/json';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
-import { rowPartial, rowPartialBytes } from './partial.ts';
+import { partialBytes, rowPartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -66,7 +66,7 @@ export function encodeRow(
   const cells = encodeCells(endpoint, columnsOf(endpoint), object.object, now);
   if (includeObject === 'None') return Buffer.from(`${cells}null}`);
   if (includeObject === 'Object') return Buffer.from(`${cells}${encode(endpoint.type, fromStorage(endpoint, object.object))}}`);
-  return Buffer.concat([Buffer.from(cells), rowPartialBytes(endpoint, object, version), rowEnd]);
+  return Buffer.concat([Buffer.from(cells), partialBytes(endpoint, object, version), rowEnd]);
 }
 
 /** Encodes the part of a row before its object. */

@@ -27,6 +27,7 @@ import {
   firstOf,
   type ListQuery,
   parseListQuery,
+  parseListVersion,
   selectedList,
   singleList,
   tokenAfter,
@@ -76,6 +77,8 @@ export interface CacherOptions {
   readonly onConsistencyCheck?: ((status: ConsistencyStatus, message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
+  /** True if a read answers as upstream's storage does, without a watch cache in front of it: see `ResourceDefinition.readsStorage`. */
+  readonly answersAsStorage?: boolean | undefined;
 }
 
 /** Counters since the start. */
@@ -122,6 +125,7 @@ const consistencyCheckMs = 300_000;
  */
 export class Cacher {
   readonly #storage: Storage;
+  readonly #answersAsStorage: boolean;
   readonly #feed: Feed;
   readonly #clock: Clock;
   readonly #prefix: string;
@@ -181,6 +185,7 @@ export class Cacher {
       recognise: options.recognise,
       resource: this.#resource,
     });
+    this.#answersAsStorage = options.answersAsStorage ?? false;
     this.#historyMs = options.historyMs ?? 75_000;
     this.#indexed = options.indexed ?? [];
     this.#groups = new WatchGroups(this.#indexed);
@@ -268,7 +273,7 @@ export class Cacher {
    */
   get(key: string, resourceVersion = ''): CachedObject | undefined | Promise<CachedObject | undefined> {
     if (resourceVersion === '' && this.#feed.isImmediate && this.#state === 'ready') return this.#objects.get(key)?.readable;
-    const revision = parseResourceVersion(resourceVersion);
+    const revision = this.#answersAsStorage ? parseListVersion(resourceVersion) : parseResourceVersion(resourceVersion);
     if (this.#state !== 'ready') return this.#getFromStorage(key, revision);
     if (resourceVersion === '') return this.#storage.sharesRevision ? this.#getConsistent(key) : this.#getFromStorage(key, 0);
     const wait = this.#fresh(revision);
@@ -508,8 +513,10 @@ export class Cacher {
   /** Waits for the revision; undefined if the cache has reached it already. */
   #fresh(revision: Revision): Promise<void> | undefined {
     if (this.#isFresh(revision)) return undefined;
+    const seconds = this.#answersAsStorage ? 0 : tooLargeRetrySeconds;
+    if (this.#answersAsStorage && this.#feed.isImmediate) throw newTooLargeResourceVersion(revision, this.currentRevision(), seconds);
     return this.#waitFor(revision).then((isReached) => {
-      if (!isReached) throw newTooLargeResourceVersion(revision, this.currentRevision(), tooLargeRetrySeconds);
+      if (!isReached) throw newTooLargeResourceVersion(revision, this.currentRevision(), seconds);
     });
   }
 

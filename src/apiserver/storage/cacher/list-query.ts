@@ -78,7 +78,8 @@ function parseContinue(token: string, scope: string): ContinuePoint {
   }
 }
 
-function parseListVersion(text: string): Revision {
+/** Parses the resourceVersion of a list or of a read from the storage. Throws BadRequest. */
+export function parseListVersion(text: string): Revision {
   try {
     return parseResourceVersion(text);
   } catch (error) {

@@ -24,11 +24,14 @@ export function apiServiceName({ spec = {} }: APIService): ValidateNameFunc {
   };
 }
 
-/** Validates an updated APIService; of its metadata, only the name. Upstream: apiregistration/validation (ValidateAPIServiceUpdate). */
+/** Validates an updated APIService; of its metadata, only the names. Upstream: apiregistration/validation (ValidateAPIServiceUpdate). */
 export function validateApiServiceUpdate(service: APIService): FieldError[] {
-  const { name } = service.metadata;
-  const problems = name ? apiServiceName(service)(name, false) : [];
-  return [...problems.map((message) => invalid(fieldPath('metadata', 'name'), name, message)), ...validateApiService(service)];
+  const named = (['generateName', 'name'] as const).flatMap((field) => {
+    const name = service.metadata[field];
+    const problems = name ? apiServiceName(service)(name, field === 'generateName') : [];
+    return problems.map((message) => invalid(fieldPath('metadata', field), name, message));
+  });
+  return [...named, ...validateApiService(service)];
 }
 
 /** Validates an APIService without its metadata. Upstream: apiregistration/validation (ValidateAPIService). */

@@ -194,7 +194,7 @@ function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): Fi
   addErrors(errors, errorsOfEach(validations, at, validations, visit));
   const path = spec.child('auditAnnotations');
   if (auditAnnotations.length > maxAuditAnnotations)
-    errors.push(invalid(path, auditAnnotations, `must not have more than ${maxAuditAnnotations} auditAnnotations`));
+    errors.push(invalid(path, auditAnnotations.map(internalAnnotation), `must not have more than ${maxAuditAnnotations} auditAnnotations`));
   const keys = new Set<string>();
   for (const [i, annotation] of auditAnnotations.entries()) {
     const { key = '' } = annotation;
@@ -281,4 +281,9 @@ function validateMutation(mutation: Mutation, { compiler, params, known }: Scope
   }
   if (mutation[other]) errors.push(invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${patchType}`));
   return errors;
+}
+
+/** Returns an annotation as upstream prints its internal type. */
+function internalAnnotation({ key = '', valueExpression = '' }: AuditAnnotation): object {
+  return { Key: key, ValueExpression: valueExpression };
 }

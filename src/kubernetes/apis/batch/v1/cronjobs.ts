@@ -68,6 +68,6 @@ export default defineResource<CronJob>({
     ),
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { genericMeta: 'update' } }),
   },
 });

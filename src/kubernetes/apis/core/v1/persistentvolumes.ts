@@ -61,6 +61,7 @@ export default defineResource<PersistentVolume>({
   subresources: {
     status: statusSubresource({
       strategy: {
+        genericMeta: 'create',
         prepareForUpdate({ status }, old, { now }) {
           const before = old.status?.lastPhaseTransitionTime;
           const given = status?.lastPhaseTransitionTime;

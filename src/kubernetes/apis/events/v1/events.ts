@@ -31,4 +31,5 @@ export default defineResource<Event>({
   unsupportedField: (label) => `field label not supported: ${label}`,
   columns: eventColumns,
   ttlSeconds: 3600,
+  readsStorage: true,
 });

@@ -44,6 +44,6 @@ export default defineResource<FlowSchema>({
     ),
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { validateUpdate: validateConditions } }),
+    status: statusSubresource({ metadata: 'replace', strategy: { validateUpdate: validateConditions } }),
   },
 });

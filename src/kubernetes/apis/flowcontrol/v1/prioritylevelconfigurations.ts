@@ -46,6 +46,6 @@ export default defineResource<PriorityLevelConfiguration>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { validateUpdate: validateConditions } }),
+    status: statusSubresource({ metadata: 'replace', strategy: { validateUpdate: validateConditions } }),
   },
 });
