@@ -144,7 +144,7 @@ export class Controllers implements ServerPart {
   /** `rules`: permissions of its user; undefined: those of upstream's role for it. */
   #managed(contribution: LoadedContribution, rules = (contribution.described.options as ControllerOptions).rules): ManagedController {
     const options = contribution.described.options as ControllerOptions;
-    const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
+    const client = new UserClient(this.requests.serveController, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io' } = options;
     const recorder = new ClientEventRecorder({
       component,

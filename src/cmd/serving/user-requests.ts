@@ -1,4 +1,5 @@
 import { systemClock } from '#apiserver/base/clock';
+import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import { LoopLimit } from '#apiserver/base/loop-limit';
 import { TurnQueue } from '#apiserver/base/turn-queue';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -7,10 +8,12 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import { ServerPart } from '#cmd/modules/server-part';
 
 /**
- * Requests in progress while the event loop is busy, and while it mostly waits for the store. As many may end in one turn of the event loop,
- * because the store acknowledges writes in batches.
+ * Requests of controllers in progress while the event loop is busy, and while it mostly waits for the store. As many may end in one turn of
+ * the event loop, because the store acknowledges writes in batches (docs/results/performance.md has the figures).
  */
-const [busyRequests, idleRequests] = [4, 8];
+const [busyRequests, idleRequests] = [1, 8];
+/** Requests of other plugins in progress. They may be within a request of a controller, which waits for them, so they have their own limit. */
+const pluginRequests = 8;
 /** A request that lasts longer, for example because of a webhook or as a watch, no longer counts, so that it delays no others. */
 const countedMs = 100;
 
@@ -22,21 +25,30 @@ const countedMs = 100;
 export class UserRequests implements ServerPart {
   #server: GenericServer | undefined;
   readonly #turns = new TurnQueue();
-  readonly #limit = new LoopLimit(busyRequests, idleRequests);
+  readonly #ofControllers = new LoopLimit(busyRequests, idleRequests);
+  readonly #ofPlugins = new ConcurrencyLimit(pluginRequests);
 
   install(server: GenericServer): void {
     this.#server = server;
   }
 
+  /** Serves a request of a plugin other than a controller. */
   readonly serve = (exchange: Exchange, user: UserInfo): void => {
+    void this.#ofPlugins.run(this.#served(exchange, user));
+  };
+
+  readonly serveController = (exchange: Exchange, user: UserInfo): void => this.#ofControllers.run(this.#served(exchange, user));
+
+  /** Returns a function that begins a request; its promise resolves when the request no longer counts. */
+  #served(exchange: Exchange, user: UserInfo): () => Promise<void> {
     const server = this.#server;
     if (!server) throw new Error('plugins cannot send requests before the server starts');
-    this.#limit.run(() => {
+    return () => {
       const counted = closedOrLong(exchange);
       this.#turns.run(() => server.serveAs(exchange, user));
       return counted;
-    });
-  };
+    };
+  }
 }
 
 /** Resolves when the exchange is closed, after `countedMs` at the latest. */
