@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
@@ -30,10 +31,23 @@ const root = fileURLToPath(new URL('../../plugins', import.meta.url));
 const isPlugin =
   /^(?:@(?:AdmissionPlugin|AuditBackendPlugin|Controller)\(|export class \w+ (?:extends AuthenticationStrategy|implements (?:TokenAuthenticator|Authorizer)))/m;
 
-it('each built-in plugin has its own test file', () => {
+it('each built-in plugin has its own test file, which names its class, or the controller that a cluster starts', () => {
   const folders = '{admission,audit,authentication,authorization,controllers,nodes,scheduler}';
-  const files = globSync(`${folders}/**/*.ts`, { cwd: root });
-  const plugins = files.filter((file) => !file.endsWith('.test.ts') && isPlugin.test(readFileSync(`${root}/${file}`, 'utf8')));
+  const files = globSync(`${folders}/**/*.ts`, { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const plugins = files.flatMap((file) => {
+    const text = readFileSync(`${root}/${file}`, 'utf8');
+    if (!isPlugin.test(text)) return [];
+    const test = `${root}/${file.replace(/\.ts$/, '.test.ts')}`;
+    return { file, text, test: existsSync(test) ? readFileSync(test, 'utf8') : '' };
+  });
   expect(plugins.length).toBeGreaterThan(admissionPlugins.size);
-  expect(plugins.filter((file) => !existsSync(`${root}/${file.replace(/\.ts$/, '.test.ts')}`))).toEqual([]);
+  const classesOf = (text: string): string[] => [...text.matchAll(/^export class (\w+)/gm)].map(([, name = '']) => name);
+  expect(
+    plugins
+      .filter(({ file, text, test }) => ![...classesOf(text), basename(file, '.ts')].some((name) => test.includes(name)))
+      .map(({ file }) => file),
+  ).toEqual([]);
+  const tests = plugins.map(({ test }) => test).join('\n');
+  const classes = [...admissionPlugins.values()].map(({ name }) => name);
+  expect(classes.filter((name) => !new RegExp(`(admissionTable\\(\\s*|new )${name}\\b|${name}\\.prototype`).test(tests))).toEqual([]);
 });

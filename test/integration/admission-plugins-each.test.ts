@@ -1,8 +1,7 @@
 import 'reflect-metadata';
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -473,22 +472,6 @@ async function startWith(name: string, { flags = [], configuration }: Case): Pro
 describe('each built-in admission plugin', () => {
   it('is covered by this table', () => {
     expect(Object.keys(cases).sort()).toEqual([...admissionPlugins.keys()].sort());
-  });
-
-  it('has its own test table', () => {
-    const root = resolve(import.meta.dirname, '../../plugins/admission');
-    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
-    const texts = files.map((file) => readFileSync(join(root, file), 'utf8'));
-    const tested = (name: string): boolean =>
-      texts.some((text) => text.includes('admissionTable(') && new RegExp(`(admissionTable\\(\\s*|new )${name}\\b`).test(text));
-    const classes = [...admissionPlugins.values()].map(({ name }) => name);
-    // Plugins that call policies and webhooks are tested on a whole server: admission-policies and admission-webhooks.
-    expect(classes.filter((name) => !tested(name))).toEqual([
-      'MutatingAdmissionPolicy',
-      'MutatingAdmissionWebhook',
-      'ValidatingAdmissionPolicy',
-      'ValidatingAdmissionWebhook',
-    ]);
   });
 
   it.each(Object.entries(cases))('%s works over HTTPS', async (name, make) => {

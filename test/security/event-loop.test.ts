@@ -97,6 +97,29 @@ const lists: readonly Row[] = [
   },
 ];
 
+const scrambledData = (value: string): string => many((i) => `"k${scrambled(i)}":${value}`, limitBytes - 200);
+
+/** Bodies with a wrong value, whose first error is found by reading the keys in another order. */
+const wrongValues: readonly { readonly name: string; readonly path: string; readonly request: TestRequest }[] = [
+  {
+    name: 'a YAML document',
+    path: configMaps,
+    request: {
+      headers: { 'content-type': 'application/yaml' },
+      body: `kind: ConfigMap\napiVersion: v1\nmetadata: {name: wrong}\nimmutable: 1\ndata: {${scrambledData(' ""')}}\n`,
+    },
+  },
+  {
+    name: 'a merge patch',
+    path: `${configMaps}/wrong`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: `{"immutable":1,"data":{${scrambledData('""')}}}`,
+    },
+  },
+];
+
 const rows: readonly Row[] = [
   {
     name: 'the maximum number of owners of a custom resource',
@@ -349,6 +372,18 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
       await response.text();
     }, atMost);
     expect(turn).toBeLessThan(atMost);
+  });
+
+  it('the maximum number of keys with a wrong value', { timeout: 120_000 }, async () => {
+    expect((await cluster.fetch(configMaps, { body: { metadata: { name: 'wrong' } } })).status).toBe(201);
+    for (const { name, path, request } of wrongValues) {
+      const turn = await longestTurn(async () => {
+        const response = await cluster.fetch(path, request);
+        expect([response.status, await response.text()]).toEqual([expect.toBeOneOf([400, 422]), expect.stringContaining('immutable')]);
+      }, atMostMs);
+      expect(turn, name).toBeLessThan(atMostMs);
+    }
+    expect((await cluster.fetch(`${configMaps}/wrong`, { method: 'DELETE' })).status).toBe(200);
   });
 
   it('a policy with the maximum number of expressions is compiled and evaluated while yielding to other clients', {

@@ -71,6 +71,15 @@ declare const shop: Namespace;
 interface Team extends KubeObject { spec: { environments: string[] } }
 `,
   },
+  expectations: {
+    page: 'controllers',
+    starts: 'export class VaultController',
+    before: `import { Clock, ControllerClient, Expectations, inject, type ReconcileRequest, SharedInformers, type SharedInformer } from 'kubenest/sdk';
+import { Secret } from 'kubenest/kinds';
+declare function ownerOf(secret: Secret): string;
+declare function missingSecrets(key: string, present: readonly Secret[]): Secret[];
+`,
+  },
   schedule: {
     page: 'controllers',
     starts: '  /** Once a day',

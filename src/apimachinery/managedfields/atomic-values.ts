@@ -64,7 +64,6 @@ class WholeComparison {
         // It has been compared.
         if (other && getOwn(other, name) !== undefined) continue;
         const x = memberOf(shape, a, name, this.readings.left, isInList);
-        // Checking whether a wide map is empty takes as long as listing it.
         const y = memberOf(shape, b, name, this.readings.right, isInList);
         const inner = shape.fields.get(name)?.shape ?? shape.values;
         if (inner ? !(yield* this.isSame(inner, x, y, isInList, descend(depth))) : !equalValues(x, y)) return false;
@@ -82,6 +81,7 @@ class WholeComparison {
 function memberOf(shape: MapShape, map: Json, name: string, reading: Reading, isInList: boolean): unknown {
   const value = getOwn(map, name);
   const field = shape.fields.get(name);
+  // `isInList` first: checking whether a wide map is empty takes as long as listing it.
   if (reading === 'raw' || !field || (isInList && isEmptyContainer(field.shape, value))) return value;
   return readField(field, value, readingOf(shape, 'typed')) ?? (field.always ? field.zero : undefined);
 }

@@ -321,11 +321,6 @@ export function encodeJson(value: unknown): string {
   return write(value, 0, ofMaps);
 }
 
-/** Encodes JSON of which Go has parsed only some objects and keeps the rest raw: `listKeys` returns the keys of an object in order. */
-export function encodePartlyRawJson(value: unknown, listKeys: (object: object) => readonly string[]): string {
-  return write(value, 0, { ...asItWas, listKeys });
-}
-
 /**
  * Like `encodeJson`, but keeps the order of keys and the literals of numbers, like a RawMessage of Go (RawExtension, FieldsV1). It differs
  * from JSON.stringify in bigints, depth and some characters.
@@ -349,7 +344,7 @@ export function remarshaled(value: unknown): unknown {
 
 /** Returns JSON with sorted keys. */
 export function withSortedKeys(value: unknown): unknown {
-  return parseEncodedText(encodePartlyRawJson(value, sortedKeys), true);
+  return parseEncodedText(write(value, 0, { ...asItWas, listKeys: sortedKeys }), true);
 }
 
 /** Returns JSON with each Float64 as it reads back after encoding: `1.0` becomes an integer. In place, except for the Float64 itself. */
@@ -465,6 +460,15 @@ export function encodeJsonSteps(value: object): Steps<Buffer[]> {
 /** Like `encodeRawJson`, but yields to the event loop; returns pieces in UTF-8. */
 export function encodeRawJsonSteps(value: object): Steps<Buffer[]> {
   return writePieces(value, inOneStep(asItWas));
+}
+
+/**
+ * Encodes JSON of which Go has parsed only some objects and keeps the rest raw: `listKeys` returns the keys of an object in order. Yields to
+ * the event loop; returns UTF-8.
+ */
+export function* encodePartlyRawJsonSteps(value: unknown, listKeys: SteppedForm['listKeys']): Steps<Buffer> {
+  if (!isContainer(value)) return Buffer.from(write(value, 0, asItWas));
+  return Buffer.concat(yield* writePieces(value, { ...asItWas, listKeys }));
 }
 
 function* writePieces(value: object, form: SteppedForm): Steps<Buffer[]> {

@@ -24,16 +24,17 @@ import { deepCopySteps } from '#apimachinery/runtime/copy';
 import {
   compareUtf8,
   DecodeError,
-  encodePartlyRawJson,
+  encodePartlyRawJsonSteps,
   type ParsedJson,
   parseJson,
   parseJsonSteps,
-  sortedKeys,
+  sortedKeysSteps,
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { paceOf } from '#apimachinery/runtime/pace';
 import type { Type } from '#apimachinery/runtime/schema';
-import { needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
+import { needsSteps, oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { AuditContext } from '#apiserver/request/audit-context';
@@ -271,7 +272,7 @@ export class Patch {
     yield;
     const patched = yield* this.#apply(copy);
     yield;
-    this.#checkTypeMeta(patched);
+    yield* this.#checkTypeMeta(patched);
     let decoded: Decoded<KubeObject>;
     try {
       // Errors contain the whole document, so it is copied: decoding by a schema drops unknown fields.
@@ -312,7 +313,10 @@ export class Patch {
     const { context, endpoint, type, body, options } = this;
     const again = yield* Patch.read(context, endpoint, type, body, options);
     const patched = yield* again.#apply(yield* current());
-    return again.#invalid(patched, this.type === 'application/json-patch+json' ? message : yield* again.#firstProblem(patched, message));
+    return yield* again.#invalid(
+      patched,
+      this.type === 'application/json-patch+json' ? message : yield* again.#firstProblem(patched, message),
+    );
   }
 
   /** Returns the strict errors of the patch and its result. */
@@ -321,37 +325,37 @@ export class Patch {
   }
 
   /** Throws upstream's error for a patched document with another apiVersion or kind than a text, or without one. */
-  #checkTypeMeta(patched: unknown): void {
+  *#checkTypeMeta(patched: unknown): Steps<void> {
     if (this.#isStrategic) return;
     const wrongType = typeMetaProblem(patched);
     if (wrongType !== undefined || !isJsonObject(patched))
-      throw this.#invalid(patched, `couldn't get version/kind; json parse error: ${wrongType}`);
+      throw yield* this.#invalid(patched, `couldn't get version/kind; json parse error: ${wrongType}`);
     const apiVersion = getOwn(patched, 'apiVersion') as string | null | undefined;
     const kind = getOwn(patched, 'kind') as string | null | undefined;
-    if (this.endpoint.decode) this.#checkCustomTypeMeta(patched, apiVersion, kind);
-    else if (!apiVersion) this.#refuseVersionless(patched, kind);
+    if (this.endpoint.decode) yield* this.#checkCustomTypeMeta(patched, apiVersion, kind);
+    else if (!apiVersion) yield* this.#refuseVersionless(patched, kind);
   }
 
   /** Upstream: unstructured/helpers.go (UnstructuredJSONScheme), and the conversion of a custom resource to the stored version. */
-  #checkCustomTypeMeta(patched: JsonObject, apiVersion: string | null | undefined, kind: string | null | undefined): void {
-    if (apiVersion && !isGroupVersion(apiVersion)) throw this.#invalid(patched, `unexpected GroupVersion string: ${apiVersion}`);
-    if (!kind) throw this.#invalid(patched, `Object 'Kind' is missing in '${this.#shown(patched)}'`);
-    if (apiVersion === null) throw this.#invalid(patched, '.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+  *#checkCustomTypeMeta(patched: JsonObject, apiVersion: string | null | undefined, kind: string | null | undefined): Steps<void> {
+    if (apiVersion && !isGroupVersion(apiVersion)) throw yield* this.#invalid(patched, `unexpected GroupVersion string: ${apiVersion}`);
+    if (!kind) throw yield* this.#invalid(patched, `Object 'Kind' is missing in '${yield* this.#shown(patched)}'`);
+    if (apiVersion === null) throw yield* this.#invalid(patched, '.apiVersion accessor error: <nil> is of the type <nil>, expected string');
   }
 
   /**
    * Upstream decodes a built-in kind without a version as its internal Go type, which embeds the metadata: the root has only the fields of
    * the metadata, and the object has no name.
    */
-  #refuseVersionless(patched: JsonObject, kind: string | null | undefined): void {
+  *#refuseVersionless(patched: JsonObject, kind: string | null | undefined): Steps<void> {
     const { options, context, endpoint } = this;
     if (kind && kind !== endpoint.kind.kind) {
-      throw this.#invalid(patched, internalKindProblem(endpoint.kinds, kind, endpoint.kind));
+      throw yield* this.#invalid(patched, internalKindProblem(endpoint.kinds, kind, endpoint.kind));
     }
     const unknown = Object.keys(patched).filter((key) => key !== 'apiVersion' && key !== 'kind' && !metaFields().has(key));
     const errors = this.#errorsOf(strictErrors(unknown, []));
     if (errors.length > 0 && options.fieldValidation === 'Strict') {
-      throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
+      throw yield* this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     }
     if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
     const name = getOwn(patched, 'name');
@@ -365,7 +369,7 @@ export class Patch {
   *#firstProblem(patched: unknown, message: string): Steps<string> {
     const { endpoint } = this;
     try {
-      const sorted = yield* parseJsonSteps(Buffer.from(encodePartlyRawJson(patched, sortedKeys)), undefined, 'keep');
+      const sorted = yield* parseJsonSteps(yield* encodePartlyRawJsonSteps(patched, sortedKeysSteps), undefined, 'keep');
       if (this.#isStrategic) {
         const ordered = inTypeOrder(endpoint.type, sorted.value);
         yield* decodeDocument(endpoint, ordered, needsSteps(this.mostBytes), { form: 'unstructured' });
@@ -420,19 +424,16 @@ export class Patch {
     return kindProblem(this.endpoint.kinds, actual, kind);
   }
 
-  #invalid(patched: unknown, message: string): Error {
-    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), this.#shown(patched), message)]);
+  *#invalid(patched: unknown, message: string): Steps<Error> {
+    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), yield* this.#shown(patched), message)]);
   }
 
-  #shown(patched: unknown): string {
-    switch (this.type) {
-      case 'application/strategic-merge-patch+json':
-        return formatValue(this.#parsed);
-      case 'application/json-patch+json':
-        return encodePartlyRawJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
-      default:
-        noteMerged(patched, this.#parsed, this.#sorted);
-        return encodePartlyRawJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
-    }
+  /** Returns the document as upstream shows it in errors. */
+  *#shown(patched: unknown): Steps<string> {
+    if (this.#isStrategic) return formatValue(this.#parsed);
+    if (this.type !== 'application/json-patch+json') noteMerged(patched, this.#parsed, this.#sorted);
+    const keys = (object: object): Steps<readonly string[]> =>
+      this.#sorted.has(object) ? sortedKeysSteps(object) : oneStep(() => keysOf(object));
+    return (yield* encodePartlyRawJsonSteps(patched, keys)).toString();
   }
 }

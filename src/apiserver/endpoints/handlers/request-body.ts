@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { endAtDeadline, newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, isGroupVersion, parseGroupVersion } from '#apimachinery/meta/types';
@@ -7,12 +7,12 @@ import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor/c
 import { diagnoseCbor } from '#apimachinery/runtime/cbor/cbor-diagnostic';
 import {
   DecodeError,
-  encodePartlyRawJson,
+  encodePartlyRawJsonSteps,
   newOverflowError,
   type ParsedJson,
   parseJson,
   parseJsonSteps,
-  sortedKeys,
+  sortedKeysSteps,
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
@@ -194,7 +194,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
 /** Returns the first wrong value of a YAML document in the order of its sorted keys, in which upstream decodes it. */
 async function firstYamlProblem(bytes: Buffer, expected: ExpectedBody, message: string, deadline: number): Promise<string> {
   const { value } = await readYaml(bytes);
-  const sorted = Buffer.from(encodePartlyRawJson(value, sortedKeys));
+  const sorted = await workUntil(deadline, bytes.length, encodePartlyRawJsonSteps(value, sortedKeysSteps));
   try {
     const document = await workUntil(deadline, sorted.length, parseJsonSteps(sorted, undefined, 'keep'));
     await workUntil(deadline, sorted.length, decodeDocument(expected, document.value, needsSteps(sorted.length)));
