@@ -162,13 +162,13 @@ export interface Scale extends KubeObject {
   status?: { replicas?: number; selector?: string };
 }
 
-/** Mapping of a resource's objects to their Scale. */
+/** Mapping of a resource's objects to their Scale. Its functions have the form of `FieldText`, for the same reason. */
 export interface ScaleBinding<T extends KubeObject = KubeObject> {
   /** Desired replicas; undefined if the object does not specify them. */
   specReplicas: { replicas(object: T): number | undefined }['replicas'];
   statusReplicas: { replicas(object: T): number }['replicas'];
   /** The label selector as text; empty if there is none. */
-  selector: { text(object: T): string }['text'];
+  selector: FieldText<T>;
   setReplicas: { set(object: T, replicas: number): void }['set'];
   /** Paths of the replicas by version of the resource. */
   readonly replicasPaths: ReplicasPaths;
