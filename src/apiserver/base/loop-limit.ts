@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { systemClock } from '#apiserver/base/clock';
 
 /** Time between two checks of the event loop. */
 const periodMs = 20;
@@ -13,13 +14,16 @@ export interface LoopTimes {
 
 /**
  * Runs a few works at a time while the event loop is busy, so that few of them end in one turn and delay other clients together, and more
- * while it mostly waits, for example for a slow disk. Further ones wait in their order.
+ * while it mostly waits, for example for a slow disk. Further ones wait in their order. Works that were in progress while the event loop
+ * mostly waited, for example for a webhook, no longer count, so that they do not delay those that would use the idle time.
  */
 export class LoopLimit {
   readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  /** Works in progress that count. */
+  readonly #counted = new Set<symbol>();
   #max: number;
   #seen: LoopTimes;
+  #watching = false;
 
   constructor(
     readonly few: number,
@@ -32,9 +36,13 @@ export class LoopLimit {
 
   /** Calls `work`, now or later. */
   run(work: () => Promise<void>): void {
-    if (this.#running === 0) this.#begin();
-    if (this.#running < this.#max) void this.#start(work);
-    else this.#waiting.push(() => void this.#start(work));
+    if (this.#counted.size === 0) this.#begin();
+    if (this.#counted.size < this.#max) {
+      void this.#start(work);
+      return;
+    }
+    this.#waiting.push(() => void this.#start(work));
+    this.#watch();
   }
 
   /** A burst begins with few works: the code may be cold, and the idle time before it does not count. */
@@ -44,14 +52,36 @@ export class LoopLimit {
   }
 
   async #start(work: () => Promise<void>): Promise<void> {
-    this.#running += 1;
+    const token = Symbol();
+    this.#counted.add(token);
     try {
       await work();
     } finally {
-      this.#running -= 1;
+      this.#counted.delete(token);
       this.#adapt();
-      while (this.#waiting.length > 0 && this.#running < this.#max) this.#waiting.shift()?.();
+      this.#startWaiting();
     }
+  }
+
+  #startWaiting(): void {
+    while (this.#waiting.length > 0 && this.#counted.size < this.#max) this.#waiting.shift()?.();
+  }
+
+  /** While works wait, looks each period whether those in progress wait for something else than the event loop. */
+  #watch(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    const before = this.times();
+    const inProgress = [...this.#counted];
+    systemClock.after(periodMs, () => {
+      this.#watching = false;
+      const now = this.times();
+      const active = now.active - before.active;
+      const isIdle = active < (active + now.idle - before.idle) * idleShare;
+      if (isIdle) for (const token of inProgress) this.#counted.delete(token);
+      this.#startWaiting();
+      if (this.#waiting.length > 0) this.#watch();
+    });
   }
 
   #adapt(): void {

@@ -1,5 +1,4 @@
 import { systemClock } from '#apiserver/base/clock';
-import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import { LoopLimit } from '#apiserver/base/loop-limit';
 import { TurnQueue } from '#apiserver/base/turn-queue';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -14,7 +13,10 @@ import { ServerPart } from '#cmd/modules/server-part';
 const [busyRequests, idleRequests] = [1, 8];
 /** Requests of other plugins in progress. They may be within a request of a controller, which waits for them, so they have their own limit. */
 const pluginRequests = 8;
-/** A request that lasts longer, for example because of a webhook or as a watch, no longer counts, so that it delays no others. */
+/**
+ * A request that lasts longer, for example as a watch, no longer counts, so that it delays no others. While the event loop mostly waits, one
+ * that waits for something, for example a webhook or a request of its own, stops to count earlier.
+ */
 const countedMs = 100;
 
 /**
@@ -26,7 +28,7 @@ export class UserRequests implements ServerPart {
   #server: GenericServer | undefined;
   readonly #turns = new TurnQueue();
   readonly #ofControllers = new LoopLimit(busyRequests, idleRequests);
-  readonly #ofPlugins = new ConcurrencyLimit(pluginRequests);
+  readonly #ofPlugins = new LoopLimit(pluginRequests, pluginRequests);
 
   install(server: GenericServer): void {
     this.#server = server;
@@ -34,7 +36,7 @@ export class UserRequests implements ServerPart {
 
   /** Serves a request of a plugin other than a controller. */
   readonly serve = (exchange: Exchange, user: UserInfo): void => {
-    void this.#ofPlugins.run(this.#served(exchange, user));
+    this.#ofPlugins.run(this.#served(exchange, user));
   };
 
   readonly serveController = (exchange: Exchange, user: UserInfo): void => this.#ofControllers.run(this.#served(exchange, user));

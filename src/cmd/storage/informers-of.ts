@@ -10,7 +10,12 @@ export function informersOf(scheme: Scheme, storage: StorageFactory, storeOf: (r
     for<T extends KubeObject>(resource: GroupResource): Informer<T> {
       const definition = scheme.resource(resource);
       const store = definition?.storagePath ? storage.storeFor(definition, scheme.schemasOf(resource.group)) : storeOf(resource);
-      if (!store) throw new Error(`informers: ${resource.resource}.${resource.group} is not stored here`);
+      if (!store) {
+        const name = `${resource.resource}.${resource.group}`;
+        throw new Error(
+          `informers: ${name} is not stored here: it is neither built in nor in an apiGroup of a package, and no CustomResourceDefinition of it is served yet`,
+        );
+      }
       return new CacherInformer<T>(
         store.cacher,
         (namespace, name) => store.key(namespace, name),
