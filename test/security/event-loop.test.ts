@@ -118,6 +118,37 @@ const wrongValues: readonly { readonly name: string; readonly path: string; read
       body: `{"immutable":1,"data":{${scrambledData('""')}}}`,
     },
   },
+  {
+    name: 'a merge patch with an unknown list',
+    path: `${configMaps}/wrong?fieldValidation=Strict`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: `{"immutable":1,"x":[${many(() => '{"a":1}', 2_000_000)}]}`,
+    },
+  },
+  {
+    name: 'a strategic merge patch with many structs',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com',
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: spec(
+        `"immutable":0,"group":1,"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"allOf":[${many(() => '{"type":"a"}', 2_000_000)}]}}}]`,
+      ),
+    },
+  },
+  {
+    name: 'a strategic merge patch of the maximum depth',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com',
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: spec(
+        `"immutable":0,"group":1,"versions":[{"name":"v1","schema":{"openAPIV3Schema":${'{"not":'.repeat(4_900)}{}${'}'.repeat(4_900)}}}]`,
+      ),
+    },
+  },
 ];
 
 const rows: readonly Row[] = [

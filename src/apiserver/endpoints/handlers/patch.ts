@@ -11,11 +11,11 @@ import {
 } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, isGroupVersion, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { formatValue } from '#apimachinery/patch/format-value';
+import { formatValueSteps } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
 import { applyJsonPatchSteps, decodeJsonPatch, jsonKind, maxAccumulatedCopySize } from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
-import { getOwn, isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
+import { getOwn, isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
@@ -31,8 +31,10 @@ import {
   sortedKeysSteps,
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { paceOf } from '#apimachinery/runtime/pace';
 import type { Type } from '#apimachinery/runtime/schema';
+import { sortedSteps } from '#apimachinery/runtime/sorting';
 import { needsSteps, oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
@@ -45,7 +47,7 @@ import { negotiate, RouteError, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { strictErrors, surrounded } from '#apimachinery/runtime/json/strict-errors';
-import { readRequestBody, versionIsMissing } from './request-body.ts';
+import { readRequestBody, versionIsMissing, warnOf } from './request-body.ts';
 import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
@@ -185,28 +187,64 @@ const nameless = { apiVersion: '', kind: '' };
 
 const metaFields = () => metaSchema.struct('meta_v1.ObjectMeta').fields;
 
+/** Number of values that are visited between two yields. */
+const valuesPerStep = 512;
+
 /** Records the objects that a merge patch visited or added, which upstream holds as maps. */
-function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): void {
+function* noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): Steps<void> {
   const pending: unknown[] = [patched, patch];
+  let visited = 0;
+  const note = function* (value: unknown, changes: unknown): Steps<void> {
+    if (isContainer(value) && isContainer(changes) && !isEmptyObject(value)) pending.push(value, changes);
+    if (++visited % valuesPerStep === 0) yield;
+  };
   while (pending.length > 0) {
     const changes = pending.pop();
     const value = pending.pop();
-    if (Array.isArray(value) && Array.isArray(changes)) for (const [i, item] of value.entries()) pending.push(item, changes[i]);
+    if (++visited % valuesPerStep === 0) yield;
+    if (Array.isArray(value) && Array.isArray(changes)) for (const [i, item] of value.entries()) yield* note(item, changes[i]);
     if (!isJsonObject(value) || !isJsonObject(changes)) continue;
     sorted.add(value);
-    for (const key of Object.keys(changes)) pending.push(getOwn(value, key), changes[key]);
+    for (const key of keysOf(changes)) yield* note(getOwn(value, key), changes[key]);
   }
 }
 
-/** Returns the value with the fields of structs in the order of their declarations, in which upstream's converter reads them. */
-function inTypeOrder(type: Type, value: unknown): unknown {
-  if (type.kind === 'list' && Array.isArray(value)) return value.map((item) => inTypeOrder(type.items, item));
-  if (!isJsonObject(value)) return value;
-  if (type.kind === 'map') return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inTypeOrder(type.values, item)]));
-  if (type.kind !== 'struct') return value;
-  const declared = [...type.fields].filter(([name]) => Object.hasOwn(value, name));
-  const others = Object.entries(value).filter(([name]) => !type.fields.has(name));
-  return Object.fromEntries([...declared.map(([name, field]) => [name, inTypeOrder(field.type, value[name])] as const), ...others]);
+/**
+ * Puts the fields of structs in the order of their declarations, in which upstream's converter reads them. Lists and maps are changed in
+ * place.
+ */
+function* inTypeOrder(type: Type, root: unknown): Steps<unknown> {
+  const result: JsonObject = { root };
+  // An explicit stack, since documents may be as deep as JSON.
+  const pending: [container: JsonObject | unknown[], key: string | number, type: Type][] = [[result, 'root', type]];
+  let visited = 0;
+  while (pending.length > 0) {
+    const [container, key, type] = pending.pop()!;
+    if (++visited % valuesPerStep === 0) yield;
+    const value = (container as JsonObject)[key];
+    const visit = function* (within: JsonObject | unknown[], at: string | number, type: Type): Steps<void> {
+      const item = (within as JsonObject)[at];
+      if (isContainer(item) && !isEmptyObject(item)) pending.push([within, at, type]);
+      if (++visited % valuesPerStep === 0) yield;
+    };
+    if (type.kind === 'list' && Array.isArray(value)) for (const i of value.keys()) yield* visit(value, i, type.items);
+    else if (type.kind === 'map' && isJsonObject(value)) for (const name of keysOf(value)) yield* visit(value, name, type.values);
+    else if (type.kind === 'struct' && isJsonObject(value)) {
+      const ordered: JsonObject = {};
+      if (Array.isArray(container)) container[key as number] = ordered;
+      else setOwn(container, key as string, ordered);
+      for (const [name, field] of type.fields) {
+        if (!Object.hasOwn(value, name)) continue;
+        ordered[name] = value[name];
+        yield* visit(ordered, name, field.type);
+      }
+      for (const name of keysOf(value)) {
+        if (!type.fields.has(name)) setOwn(ordered, name, value[name]);
+        if (++visited % valuesPerStep === 0) yield;
+      }
+    }
+  }
+  return result['root'];
 }
 
 /** A JSON, merge or strategic merge patch. It is parsed once and applied for each attempt of the compare-and-swap. */
@@ -290,10 +328,10 @@ export class Patch {
     const wrongKind = this.#wrongKind(object);
     if (wrongKind !== undefined) throw yield* this.#undecodable(current, new DecodeError(wrongKind));
     const form = endpoint.decode || this.#isStrategic ? surrounded : undefined;
-    const errors = this.#errorsOf(strictErrors(decoded.unknownFields, [], form));
+    const errors = yield* this.#errorsOf(strictErrors(decoded.unknownFields, [], form));
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
-    if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
+    if (options.fieldValidation === 'Warn') warnOf(this.context, errors);
     if (endpoint.decode && !parseGroupVersion(object.apiVersion ?? '').version) throw newInternalError(versionIsMissing);
     object.metadata ??= {};
     try {
@@ -320,8 +358,9 @@ export class Patch {
   }
 
   /** Returns the strict errors of the patch and its result. */
-  #errorsOf(unknown: string[]): string[] {
-    return [...this.#strictErrors, ...(this.type === 'application/json-patch+json' ? unknown : unknown.sort(compareUtf8))];
+  *#errorsOf(unknown: string[]): Steps<string[]> {
+    const sorted = this.type === 'application/json-patch+json' ? unknown : yield* sortedSteps(unknown, compareUtf8);
+    return [...this.#strictErrors, ...sorted];
   }
 
   /** Throws upstream's error for a patched document with another apiVersion or kind than a text, or without one. */
@@ -353,11 +392,11 @@ export class Patch {
       throw yield* this.#invalid(patched, internalKindProblem(endpoint.kinds, kind, endpoint.kind));
     }
     const unknown = Object.keys(patched).filter((key) => key !== 'apiVersion' && key !== 'kind' && !metaFields().has(key));
-    const errors = this.#errorsOf(strictErrors(unknown, []));
+    const errors = yield* this.#errorsOf(strictErrors(unknown, []));
     if (errors.length > 0 && options.fieldValidation === 'Strict') {
       throw yield* this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     }
-    if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
+    if (options.fieldValidation === 'Warn') warnOf(context, errors);
     const name = getOwn(patched, 'name');
     ensureNameMatches(context.info.name, { ...nameless, metadata: typeof name === 'string' && name !== context.info.name ? { name } : {} });
   }
@@ -371,7 +410,7 @@ export class Patch {
     try {
       const sorted = yield* parseJsonSteps(yield* encodePartlyRawJsonSteps(patched, sortedKeysSteps), undefined, 'keep');
       if (this.#isStrategic) {
-        const ordered = inTypeOrder(endpoint.type, sorted.value);
+        const ordered = yield* inTypeOrder(endpoint.type, sorted.value);
         yield* decodeDocument(endpoint, ordered, needsSteps(this.mostBytes), { form: 'unstructured' });
       } else yield* decodeDocument(endpoint, sorted.value, needsSteps(this.mostBytes));
       return message;
@@ -430,8 +469,8 @@ export class Patch {
 
   /** Returns the document as upstream shows it in errors. */
   *#shown(patched: unknown): Steps<string> {
-    if (this.#isStrategic) return formatValue(this.#parsed);
-    if (this.type !== 'application/json-patch+json') noteMerged(patched, this.#parsed, this.#sorted);
+    if (this.#isStrategic) return yield* formatValueSteps(this.#parsed);
+    if (this.type !== 'application/json-patch+json') yield* noteMerged(patched, this.#parsed, this.#sorted);
     const keys = (object: object): Steps<readonly string[]> =>
       this.#sorted.has(object) ? sortedKeysSteps(object) : oneStep(() => keysOf(object));
     return (yield* encodePartlyRawJsonSteps(patched, keys)).toString();
