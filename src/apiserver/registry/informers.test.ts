@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { parseEncoded } from '#apimachinery/runtime/json/json';
 import { Cacher } from '#apiserver/storage/cacher/cacher';
@@ -10,6 +10,7 @@ let storage: FakeStorageWithFeed;
 let cacher: Cacher;
 let informer: CacherInformer<Thing>;
 const keyOf = (namespace: string, name: string): string => `/things/${namespace}/${name}`;
+const prefixOf = (namespace: string): string => (namespace === '' ? '/things/' : `/things/${namespace}/`);
 const put = async (color: string, name: string, namespace = 'ns'): Promise<number> => {
   const key = keyOf(namespace, name);
   const encode = (revision: number) =>
@@ -23,7 +24,7 @@ beforeEach(() => {
   storage = new FakeStorageWithFeed();
   const parse = (bytes: Buffer): KubeObject => parseEncoded(bytes) as KubeObject;
   cacher = new Cacher({ storage, prefix: '/things/', parse, fields: () => ({}) });
-  informer = new CacherInformer(cacher, keyOf, (namespace) => (namespace === '' ? '/things/' : `/things/${namespace}/`));
+  informer = new CacherInformer({ cacher, keyOf, prefixOf });
 });
 afterEach(() => cacher.close());
 
@@ -77,4 +78,29 @@ it('sends nothing if it is disposed of before the cache is ready', async () => {
   await cacher.whenReady();
   await put('red', 'a');
   expect(seen).toEqual([]);
+});
+
+it('changes to the cache that replaces a closed one, and has no objects while there is none', async () => {
+  const newCacher = (): Cacher =>
+    new Cacher({ storage, prefix: '/things/', parse: (bytes) => parseEncoded(bytes) as KubeObject, fields: () => ({}) });
+  let present: Cacher | undefined = newCacher();
+  const following = new CacherInformer<Thing>(() => present && { cacher: present, keyOf, prefixOf });
+  const seen: string[] = [];
+  using _subscription = following.subscribe((type, object) => void seen.push(`${type} ${summary(object)}`), {
+    restarted: () => void seen.push('restarted'),
+  });
+  await present.whenReady();
+  await put('red', 'a');
+  await vi.waitFor(() => expect(seen).toEqual(['ADDED ns/a red']));
+  present.close();
+  present = undefined;
+  expect([following.list(), following.get('ns', 'a')]).toEqual([[], undefined]);
+  const next = newCacher();
+  present = next;
+  expect(() => following.get('ns', 'a')).toThrow('informer: the cache is not ready yet');
+  await next.whenReady();
+  await put('blue', 'b');
+  await vi.waitFor(() => expect(seen).toEqual(['ADDED ns/a red', 'restarted', 'ADDED ns/a red', 'ADDED ns/b blue']), 5_000);
+  expect(following.get('ns', 'b')?.spec).toEqual({ color: 'blue' });
+  next.close();
 });

@@ -1,6 +1,7 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { OfType } from './kind.ts';
+import type { Store } from './store.ts';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 
 /**
@@ -43,24 +44,44 @@ export function notReadYet(objects: string): Error {
   );
 }
 
-const retryMs = 1_000;
+/** Interval at which an interrupted informer looks for a cache, and the time after which it looks first. */
+const [retryMs, firstRetryMs] = [1_000, 20];
 
-/** An informer over a watch cache. `keyOf` returns the storage key of an object. */
+/** A watch cache with the keys of its objects. */
+export interface InformerSource {
+  readonly cacher: Cacher;
+  /** Returns the storage key of an object. */
+  keyOf(namespace: string, name: string): string;
+  /** Returns the prefix of the keys of a namespace, or of all objects if it is empty. */
+  prefixOf(namespace: string): string;
+}
+
+/**
+ * An informer over a watch cache. That of a custom resource is replaced when its definition changes: then the informer changes to the new
+ * one, and its subscribers get the objects again, as after an interruption. While no version is served, it has no objects.
+ */
 export class CacherInformer<T extends KubeObject> implements Informer<T> {
-  constructor(
-    readonly cacher: Cacher,
-    readonly keyOf: (namespace: string, name: string) => string,
-    readonly prefixOf: (namespace: string) => string,
-  ) {}
+  readonly #sourceOf: () => InformerSource | undefined;
+  readonly #isReplaceable: boolean;
+
+  /** `source`: the cache, or a function that returns the one that serves now; undefined if none does. */
+  constructor(source: InformerSource | (() => InformerSource | undefined)) {
+    this.#isReplaceable = typeof source === 'function';
+    this.#sourceOf = typeof source === 'function' ? source : () => source;
+  }
 
   get(namespace: string, name: string): T | undefined {
     // Names come from fields of objects that are not validated yet; no object has this one, and it has no key.
     if (isValidPathSegmentName(name).length > 0) return undefined;
-    return this.cacher.peek(this.keyOf(namespace, name))?.object as T | undefined;
+    const source = this.#sourceOf();
+    if (this.#isReplaceable && source && !source.cacher.ready) throw new Error('informer: the cache is not ready yet');
+    return source?.cacher.peek(source.keyOf(namespace, name))?.object as T | undefined;
   }
 
   list(namespace = ''): T[] {
-    const list = this.cacher.list({ scope: this.prefixOf(namespace), resourceVersion: '0' });
+    const source = this.#sourceOf();
+    if (!source) return [];
+    const list = source.cacher.list({ scope: source.prefixOf(namespace), resourceVersion: '0' });
     if (list instanceof Promise) throw new Error('informer: the cache is not ready yet');
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object as T));
   }
@@ -70,13 +91,19 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
     let isFirst = true;
     let handle: Disposable | undefined;
     let timer: NodeJS.Timeout | undefined;
-    const start = (): void => {
+    const retry = (afterMs: number): void => {
+      if (ended) return;
+      timer = setTimeout(startWhenReady, afterMs);
+      // A replaceable cache that is closed may never be replaced, for example because the server stops.
+      if (this.#isReplaceable) timer.unref();
+    };
+    const start = ({ cacher, prefixOf }: InformerSource): void => {
       if (ended) return;
       if (!isFirst) progress.restarted?.();
       isFirst = false;
       let synced = progress.synced;
-      const watch = this.cacher.watch(
-        { scope: this.prefixOf(''), resourceVersion: '0', sendInitialEvents: true, allowBookmarks: synced !== undefined },
+      const watch = cacher.watch(
+        { scope: prefixOf(''), resourceVersion: '0', sendInitialEvents: true, allowBookmarks: synced !== undefined },
         {
           send(event) {
             if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
@@ -87,16 +114,25 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
             }
           },
           bufferedBytes: () => 0,
-          end(reason) {
-            if (reason !== 'closed') timer = setTimeout(startWhenReady, retryMs);
+          end: (reason) => {
+            if (reason !== 'closed') retry(retryMs);
+            else if (this.#isReplaceable) retry(firstRetryMs);
           },
         },
       );
       handle = { [Symbol.dispose]: () => watch.close() };
     };
-    // The cache may be reinitializing, for example after a failover of its store. The promise rejects once the cache is
-    // closed.
-    const startWhenReady = (): void => void this.cacher.whenReady().then(start, () => {});
+    // The cache may be reinitializing, for example after a failover of its store. The promise rejects once the cache is closed.
+    const startWhenReady = (): void => {
+      const source = this.#sourceOf();
+      if (!source) return retry(retryMs);
+      void source.cacher.whenReady().then(
+        () => start(source),
+        () => {
+          if (this.#isReplaceable) retry(retryMs);
+        },
+      );
+    };
     startWhenReady();
     return {
       [Symbol.dispose]() {
@@ -106,4 +142,13 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
       },
     };
   }
+}
+
+/** Returns the watch cache of a store as the source of an informer. */
+export function sourceOf(store: Pick<Store, 'cacher' | 'key' | 'prefix'>): InformerSource {
+  return {
+    cacher: store.cacher,
+    keyOf: (namespace, name) => store.key(namespace, name),
+    prefixOf: (namespace) => store.prefix(namespace),
+  };
 }

@@ -9,7 +9,7 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import { withAuthenticatedGroup } from '#apiserver/authentication/union';
 import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
 import { type ServeAs, UserClient } from './user-client.ts';
-import { CacherInformer, type Informer } from '#apiserver/registry/informers';
+import { CacherInformer, type Informer, sourceOf } from '#apiserver/registry/informers';
 import type { WriteRequest } from '#apiserver/registry/write';
 
 const attempts = 8;
@@ -57,11 +57,7 @@ export class LoopbackClient implements ObjectClient {
 
   informer<T extends KubeObject>(target: LoopbackTarget): Informer<T> {
     const { store } = this.lookup(target);
-    return new CacherInformer<T>(
-      store.cacher,
-      (namespace, name) => store.key(namespace, name),
-      (namespace) => store.prefix(namespace),
-    );
+    return new CacherInformer<T>(sourceOf(store));
   }
 
   /** Returns the newest state; undefined if the object does not exist. */
