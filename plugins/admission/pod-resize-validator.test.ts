@@ -1,22 +1,7 @@
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable } from 'kubenest/sdk/testing';
 import { PodResizeValidator } from './pod-resize-validator.ts';
-import { object, pod } from './test-objects.ts';
+import { informers, sized } from './test-nodes.ts';
 
-const zone = { 'topology.kubernetes.io/zone': 'a' };
-const informers = fakeInformers({
-  nodes: [
-    object(
-      'v1',
-      'Node',
-      { status: { allocatable: { cpu: '2', memory: '1Gi' }, declaredFeatures: ['InPlacePodLevelResourcesVerticalScaling'] } },
-      { name: 'linux', labels: { ...zone, other: 'x' } },
-    ),
-    object('v1', 'Node', { status: {} }, { name: 'windows', labels: { 'kubernetes.io/os': 'windows' } }),
-  ],
-});
-
-const sized = (cpu: string, generation: number, nodeName = 'linux', extra: object = {}) =>
-  pod({ nodeName, containers: [{ name: 'main', resources: { requests: { cpu, memory: '512Mi' } } }], ...extra }, { generation });
 const resize = { subresource: 'resize', oldObject: sized('1', 1) };
 admissionTable(
   PodResizeValidator,

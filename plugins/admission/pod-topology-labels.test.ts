@@ -1,19 +1,7 @@
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable } from 'kubenest/sdk/testing';
 import { PodTopologyLabels } from './pod-topology-labels.ts';
 import { object, pod } from './test-objects.ts';
-
-const zone = { 'topology.kubernetes.io/zone': 'a' };
-const informers = fakeInformers({
-  nodes: [
-    object(
-      'v1',
-      'Node',
-      { status: { allocatable: { cpu: '2', memory: '1Gi' }, declaredFeatures: ['InPlacePodLevelResourcesVerticalScaling'] } },
-      { name: 'linux', labels: { ...zone, other: 'x' } },
-    ),
-    object('v1', 'Node', { status: {} }, { name: 'windows', labels: { 'kubernetes.io/os': 'windows' } }),
-  ],
-});
+import { informers, zone } from './test-nodes.ts';
 
 admissionTable(
   PodTopologyLabels,

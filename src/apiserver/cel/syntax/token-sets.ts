@@ -1,23 +1,9 @@
 import type { Token, TokenKind } from './lexer.ts';
 
+const literals = ['true', 'false', 'null', 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES'] as const;
+
 /** Tokens that an operand can start with. */
-export const operandStart: readonly TokenKind[] = [
-  '[',
-  '{',
-  '(',
-  '.',
-  '-',
-  '!',
-  'true',
-  'false',
-  'null',
-  'NUM_FLOAT',
-  'NUM_INT',
-  'NUM_UINT',
-  'STRING',
-  'BYTES',
-  'IDENTIFIER',
-];
+export const operandStart: readonly TokenKind[] = ['[', '{', '(', '.', '-', '!', ...literals, 'IDENTIFIER'];
 export const memberStart: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
 
 /** Tokens in the order in which error messages list them. */
@@ -47,14 +33,7 @@ const tokenOrder: readonly TokenKind[] = [
   '*',
   '/',
   '%',
-  'true',
-  'false',
-  'null',
-  'NUM_FLOAT',
-  'NUM_INT',
-  'NUM_UINT',
-  'STRING',
-  'BYTES',
+  ...literals,
   'IDENTIFIER',
   'ESC_IDENTIFIER',
 ];
