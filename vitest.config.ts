@@ -39,6 +39,8 @@ export default defineConfig({
     isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Messages of failures show both values whole: reports of CI have no other form of them.
+    chaiConfig: { truncateThreshold: 0 },
     testTimeout: 40_000,
     // Starting a server and filling it takes seconds where the machine is busy.
     hookTimeout: 60_000,

@@ -4,10 +4,17 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-/** Number of message lines to print. */
+/** Lines of a message, and characters of a line, that are printed. */
 const lines = 6;
+const characters = 2_000;
 const report = (file, test, message = '') =>
-  console.error(`FAIL ${relative('.', file)}: ${test}\n${message.split('\n').slice(0, lines).join('\n')}`);
+  console.error(
+    `FAIL ${relative('.', file)}: ${test}\n${message
+      .split('\n')
+      .slice(0, lines)
+      .map((line) => line.slice(0, characters))
+      .join('\n')}`,
+  );
 
 for (const { name: file, status, message, assertionResults } of testResults) {
   const failed = assertionResults.filter((test) => test.status === 'failed');

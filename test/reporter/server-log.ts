@@ -10,7 +10,7 @@ interface Chunk {
 /** Characters that are kept; older output is dropped. */
 const mostKept = 8 * 1024 * 1024;
 
-/** Keeps what the workers of a test run write to standard error, so that it is shown only beside a test that fails. */
+/** Keeps what the workers of a test run write, so that it is shown only beside a test that fails. */
 export class ServerLog extends Writable {
   readonly #chunks: Chunk[] = [];
   #kept = 0;

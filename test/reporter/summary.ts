@@ -7,7 +7,7 @@ const shownLines = 60;
 const shownSlowest = 10;
 
 /**
- * A reporter for use beside another one. It hides the log lines of servers under test, shows them with a test file that fails,
+ * A reporter for use beside another one. It hides the output of servers under test, shows its end with a test file that fails,
  * and ends the run with one summary: passed, failed, skipped with their reasons, the slowest tests.
  */
 export default class SummaryReporter implements Reporter {
@@ -17,7 +17,8 @@ export default class SummaryReporter implements Reporter {
 
   onInit(vitest: Vitest): void {
     this.#output = vitest.logger.outputStream;
-    // The pool pipes the standard error of each worker to this stream.
+    // The pool pipes the output of each worker to these streams. Reporters that began before this one keep theirs.
+    vitest.logger.outputStream = this.#log;
     vitest.logger.errorStream = this.#log;
   }
 

@@ -2,7 +2,7 @@ import { newForbidden, newNotFound, type StatusError } from '#apimachinery/api/e
 import type { KubeObject } from '#apimachinery/meta/types';
 import { FakeClock, turn } from '#apiserver/base/fake-clock';
 import type { RequestClient } from '#apiserver/registry/client';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { EventForm } from './event-form.ts';
 import { ClientEventRecorder } from './event-recorder.ts';
 
@@ -64,6 +64,14 @@ it('writes an event of core/v1 and counts equal ones in it', async () => {
     { verb: 'patch', isSame: true, count: 2, lastTimestamp: '1970-01-01T00:16:40Z', message: 'container started' },
     { verb: 'patch', isSame: true, count: 3, lastTimestamp: '1970-01-01T00:17:40Z', message: 'container started' },
   ]);
+});
+
+it('names the events of one millisecond in their order', async () => {
+  const { recorder, writes } = newRecorder('v1');
+  for (const reason of ['A', 'B', 'C', 'D', 'E', 'F']) recorder.event(pod, 'Normal', reason, reason);
+  await vi.waitFor(() => expect(writes).toHaveLength(6));
+  const names = writes.map(({ name }) => name);
+  expect(names).toEqual([...new Set(names)].sort());
 });
 
 it('writes an event of events.k8s.io and counts equal ones as a series', async () => {

@@ -57,6 +57,7 @@ const maxMessageLength = 1_024;
 /** Sends events through a client. Upstream: client-go/tools/record and client-go/tools/events. */
 export class ClientEventRecorder implements EventRecorder {
   readonly #similar: SimilarEvents;
+  readonly #suffixes = new EventSuffixes();
   readonly #waiting: (() => Promise<void>)[] = [];
   #isWriting = false;
 
@@ -123,7 +124,7 @@ export class ClientEventRecorder implements EventRecorder {
   async #create(object: ObjectReference, entry: Entry, details: EventDetails): Promise<StoredEvent> {
     const { client, form } = this.options;
     const { component = this.options.component } = details;
-    const metadata = { name: `${object.name}.${eventSuffix(entry.firstMs)}`, namespace: object.namespace ?? 'default' };
+    const metadata = { name: `${object.name}.${this.#suffixes.next(entry.firstMs)}`, namespace: object.namespace ?? 'default' };
     const content = form === 'v1' ? coreEvent(component, object, entry, details) : newEvent(component, object, entry, details);
     await client.create(targets[form], { ...content, metadata });
     return metadata;
@@ -199,8 +200,17 @@ export function referenceTo({ apiVersion, kind, metadata }: KubeObject, fieldPat
   };
 }
 
-/** Returns the end of an event's name: its time in nanoseconds, in hexadecimal digits, unique within a millisecond. */
-function eventSuffix(millis: number): string {
-  const nanos = BigInt(Math.floor(millis)) * 1_000_000n + BigInt(randomInt(1_000_000));
-  return nanos.toString(16);
+/** Makes the ends of events' names: the time in nanoseconds, in hexadecimal digits. Those of one millisecond differ, and ascend. */
+class EventSuffixes {
+  #millis = 0;
+  #nanos = 0;
+
+  /** `millis`: wall-clock time of the event. */
+  next(millis: number): string {
+    const whole = Math.floor(millis);
+    // Other recorders name events about the same object, too: the start and the distances are random.
+    this.#nanos = whole === this.#millis ? this.#nanos + randomInt(1, 1_000) : randomInt(500_000);
+    this.#millis = whole;
+    return (BigInt(whole) * 1_000_000n + BigInt(this.#nanos)).toString(16);
+  }
 }

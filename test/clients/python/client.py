@@ -11,12 +11,12 @@ apps = client.AppsV1Api()
 namespace = "default"
 
 events = []
-watching = threading.Event()
+start = core.list_namespaced_config_map(namespace).metadata.resource_version
 
 
 def follow():
-    watching.set()
-    for event in watch.Watch().stream(core.list_namespaced_config_map, namespace, timeout_seconds=30):
+    changes = watch.Watch().stream(core.list_namespaced_config_map, namespace, resource_version=start, timeout_seconds=30)
+    for event in changes:
         events.append((event["type"], event["object"].metadata.name, (event["object"].data or {}).get("a")))
         if event["type"] == "DELETED":
             return
@@ -24,7 +24,6 @@ def follow():
 
 follower = threading.Thread(target=follow)
 follower.start()
-watching.wait()
 
 made = core.create_namespaced_config_map(
     namespace, client.V1ConfigMap(metadata=client.V1ObjectMeta(name="a", labels={"app": "x"}), data={"a": "1"})

@@ -73,7 +73,7 @@ export class Workloads {
     );
     return events
       .filter(({ involvedObject }) => involvedObject.name === name)
-      .sort((a, b) => Number.parseInt(suffix(a), 16) - Number.parseInt(suffix(b), 16))
+      .sort((a, b) => (suffix(a) < suffix(b) ? -1 : 1))
       .map(({ type, reason, message }) => `${type} ${reason}: ${message.replaceAll(/(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, '*')}`);
   }
 
