@@ -48,6 +48,12 @@ const rules = [
       /\bwhat (?:is|are|was|were) (?:(?!if\b|when\b|that\b|which\b|because\b|while\b|where\b|how\b)[\w'`-]+ ){1,5}(?:is|are|was|were|stays|remains) /i,
     better: 'name the subject ("Unknown fields are dropped")',
   },
+  {
+    name: 'late negation',
+    kinds: ['test name'],
+    pattern: /^(?!(?:does|is|was|has|needs)\b)[a-z]+s not (?!only\b)/,
+    better: '"does not …"',
+  },
   { name: 'tell', pattern: /\b(?:tell|tells|told|telling)\b/i, better: 'report, log, record, return; "distinguish" for two things' },
   { name: 'stranger', pattern: /\bstrangers?\b/i, better: 'unauthenticated client, anonymous' },
   { name: 'in parts', pattern: /\bin (?:parts|steps)\b/i, better: 'chunked; yields to the event loop' },

@@ -18,6 +18,7 @@ it.each([
   ['// Where there is none, it is made.', 'opening'],
   ['/** The limit. What is above is refused. */', 'inverted sentence'],
   ['// It is known that what is not read is lost.', 'inverted sentence'],
+  ["it('collects not during requests', () => {});", 'late negation'],
   ['/** Tells apart two kinds. */', 'tell'],
   ['// A stranger is refused.', 'stranger'],
   ['/** Reads it in steps. */', 'in parts'],

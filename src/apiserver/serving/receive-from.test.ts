@@ -58,7 +58,7 @@ describe('a receiver', () => {
     socket.destroy();
   });
 
-  it('gets what came before it', async () => {
+  it('gets the bytes that arrived before it', async () => {
     const socket = new UnreadSocket();
     const received: string[] = [];
     receiveFrom(socket, Buffer.from('a'), (bytes) => oneStep(() => void received.push(bytes.toString())));
@@ -67,7 +67,7 @@ describe('a receiver', () => {
     socket.destroy();
   });
 
-  it('that fails ends its connection alone', async () => {
+  it('ends only its own connection when it fails', async () => {
     const socket = new UnreadSocket();
     receiveFrom(socket, Buffer.alloc(0), () =>
       oneStep(() => {

@@ -57,7 +57,7 @@ it.each([
     collected: [0, 110],
   },
   {
-    name: 'not during requests',
+    name: 'nothing during requests',
     seconds: [
       [0.9, 100],
       [0.2, 300],
@@ -66,7 +66,7 @@ it.each([
     collected: [],
   },
   {
-    name: 'not for a small amount',
+    name: 'nothing if the amount is small',
     seconds: [
       [0, 10],
       [0, 15],

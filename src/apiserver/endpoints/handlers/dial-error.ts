@@ -21,7 +21,7 @@ const certificateTexts: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
 };
-/** The same by OpenSSL's text, for errors without a code in Node. */
+/** Go's errors of certificates by OpenSSL's text, for errors to which Node gives no code. */
 const certificateTextsByMessage: Readonly<Record<string, string>> = {
   'unhandled critical extension': 'x509: unhandled critical extension',
 };

@@ -14,7 +14,7 @@ export interface DeploymentOptions {
 }
 
 export const containerPort = 9443;
-/** Below the folder in which the image has its packages, so that they are found from the file. */
+/** Below the folder of the image's packages, because a configuration file's packages are resolved from its own folder upwards. */
 const configurationFolder = '/app/configuration';
 const configurationFile = 'kubenest.yaml';
 const shutdownSeconds = 10;
