@@ -386,25 +386,30 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         '/pods/a\0b',
         '/pods/\ud800',
       ];
-      it.each(bad)('rejects key %j', async (key) => {
-        await expect(storage.create(key, text('1'))).rejects.toThrow(InvalidKeyError);
-        await expect(storage.update(key, 1, text('1'))).rejects.toThrow(InvalidKeyError);
-        await expect(storage.delete(key, 1)).rejects.toThrow(InvalidKeyError);
-        await expect(storage.get(key)).rejects.toThrow(InvalidKeyError);
+      // One store for all keys: some backends take a tenth of a second to open one.
+      it('rejects malformed keys', async () => {
+        for (const key of bad) {
+          const name = JSON.stringify(key);
+          await expect(storage.create(key, text('1')), name).rejects.toThrow(InvalidKeyError);
+          await expect(storage.update(key, 1, text('1')), name).rejects.toThrow(InvalidKeyError);
+          await expect(storage.delete(key, 1), name).rejects.toThrow(InvalidKeyError);
+          await expect(storage.get(key), name).rejects.toThrow(InvalidKeyError);
+        }
       });
 
-      it.each(['', 'pods/', '/pods', '/pods//', '/../', '/pods/../', '/./'])('rejects prefix %j', async (prefix) => {
-        await expect(storage.list(prefix)).rejects.toThrow(InvalidKeyError);
-        await expect(watch(prefix, 1).next()).rejects.toThrow(InvalidKeyError);
+      it('rejects malformed prefixes', async () => {
+        for (const prefix of ['', 'pods/', '/pods', '/pods//', '/../', '/pods/../', '/./']) {
+          await expect(storage.list(prefix), JSON.stringify(prefix)).rejects.toThrow(InvalidKeyError);
+          await expect(watch(prefix, 1).next(), JSON.stringify(prefix)).rejects.toThrow(InvalidKeyError);
+        }
       });
 
-      it.each(['/a', '/pods/..a', '/pods/a..', '/pods/__proto__', '/pods/constructor', '/pods/system:node:a b', '/pods/é😀'])(
-        'accepts key %j',
-        async (key) => {
+      it('accepts unusual keys', async () => {
+        for (const key of ['/a', '/pods/..a', '/pods/a..', '/pods/__proto__', '/pods/constructor', '/pods/system:node:a b', '/pods/é😀']) {
           const record = await storage.create(key, text('1'));
-          expect(plain(await storage.get(key))).toEqual(plain(record));
-        },
-      );
+          expect(plain(await storage.get(key)), key).toEqual(plain(record));
+        }
+      });
     });
 
     describe('compaction', () => {
