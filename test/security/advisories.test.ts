@@ -177,9 +177,10 @@ describe('YAML and JSON', () => {
     { name: 'CVE-2022-28948: broken tags', text: '0: [:!00 \xef' },
     { name: 'CVE-2021-4235: deeply nested maps', text: `${'a: {'.repeat(100_000)}` },
   ])('$name are rejected quickly', async ({ text }) => {
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     expect([400, 422]).toContain((await yaml(text)).status);
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 });
 

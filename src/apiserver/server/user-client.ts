@@ -4,7 +4,7 @@ import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
-import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
+import { workOn } from '#apimachinery/runtime/steps';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -143,8 +143,7 @@ export class UserClient implements RequestClient {
     const { status, body: answer } = await exchange.plainResponse;
     trace?.requested(method, path, status, performance.now() - (began as number));
     const bytes = await wholeOf(answer);
-    if (status >= 200 && status < 300)
-      return (needsSteps(bytes.length) ? await inSteps(parseJsonSteps(bytes)) : parseJson(bytes)).value as T;
+    if (status >= 200 && status < 300) return (await workOn(bytes.length, parseJsonSteps(bytes))).value as T;
     throw statusOf(bytes) ?? newGenericServerResponse(status, method);
   }
 

@@ -1,11 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { decode } from '#apimachinery/runtime/decode';
 import { decodeSteps } from '#apimachinery/runtime/decode-steps';
-import { encode, encodeLineSteps } from '#apimachinery/runtime/encode';
-import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { encodeLineSteps } from '#apimachinery/runtime/encode';
+import { parseJsonSteps } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, needsSteps, type Steps, workOn } from '#apimachinery/runtime/steps';
+import { type Steps, workOn } from '#apimachinery/runtime/steps';
 import type {
   ApiResourceDiscovery,
   ApiSubresourceDiscovery,
@@ -124,12 +123,7 @@ function expectFew(body: Buffer): void {
 async function typed<T>(type: string, body: Buffer): Promise<T> {
   expectFew(body);
   const struct = metaSchema.struct(type);
-  return needsSteps(body.length) ? ((await inSteps(typedSteps(struct, body))) as T) : (typedWhole(struct, body) as T);
-}
-
-function typedWhole(struct: StructType, body: Buffer): unknown {
-  const { object } = decode(struct, parseJson(body).value, { strict: false });
-  return JSON.parse(encode(struct, object));
+  return (await workOn(body.length, typedSteps(struct, body))) as T;
 }
 
 function* typedSteps(struct: StructType, body: Buffer): Steps<unknown> {

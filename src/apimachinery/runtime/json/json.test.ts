@@ -11,6 +11,7 @@ import {
   parseJsonSteps,
   remarshaled,
 } from './json.ts';
+import { leastThreadTime } from '../../testing/least-thread-time.ts';
 import { isInt64, isNumber } from '../numbers.ts';
 import { atOnce } from '../steps.ts';
 
@@ -138,9 +139,8 @@ describe.each([
 test('parses hostile bodies in linear time', () => {
   const deep = '['.repeat(9000);
   const body = Buffer.from(`${deep}{${'"a":1,'.repeat(100_000)}"a":1.5}${']'.repeat(9000)}`);
-  const start = performance.now();
   expect(parseJson(body).duplicateFields).toHaveLength(1);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(leastThreadTime(() => parseJson(body), 1_500)).toBeLessThan(1_500);
 });
 
 test('chunked parsing has the same result', () => {

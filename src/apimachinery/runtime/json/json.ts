@@ -78,11 +78,12 @@ export function parseJson(bytes: Uint8Array, overflow: Overflow = 'refuse'): Par
 }
 
 /**
- * Like `parseJson`, but yields after each chunk of at least `partBytes` bytes. The text is cut after commas; containers that are open at a
+ * Like `parseJson`, but yields after each chunk of at least `partBytes` bytes; a text of one chunk is parsed at once. The text is cut after commas; containers that are open at a
  * cut are reopened before the next chunk and closed after it, and the results are merged into the existing containers. `{"a":[1,2],"b":3}`
  * in three chunks: `{"a":[1` + `]}`, then `{"…":[` + `2]` + `}`, whose 2 is appended to `a`, then `{` + `"b":3}`.
  */
 export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: Overflow = 'refuse'): Steps<ParsedJson> {
+  if (bytes.length <= partBytes) return parseJson(bytes, overflow);
   const scan = JsonScan.begin(bytes);
   let from = 0;
   let opening = '';

@@ -1,10 +1,10 @@
 /** Parses YAML like sigs.k8s.io/yaml: YAML 1.1 whose plain scalars are resolved like go-yaml v2, converted to JSON. Takes linear time. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
-import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from '../json/json.ts';
+import { compareUtf8, DecodeError, parseJsonSteps } from '../json/json.ts';
 import { isSpace, JsonSyntaxError } from '../json/json-syntax.ts';
 import { formatFloat, quote } from '../quote.ts';
-import { atOnce, needsSteps, type Steps } from '../steps.ts';
+import { atOnce, type Steps } from '../steps.ts';
 import { YamlError } from './yaml-error.ts';
 import { parseYamlNodes, type YamlNode } from './yaml-nodes.ts';
 import { Float, jsonNumber, resolveTagged } from './yaml-scalars.ts';
@@ -34,7 +34,7 @@ export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!hasPlainStrings(buffer)) return undefined;
   try {
-    const { value, duplicateFields, hasFloats } = needsSteps(buffer.length) ? yield* parseJsonSteps(buffer) : parseJson(buffer);
+    const { value, duplicateFields, hasFloats } = yield* parseJsonSteps(buffer);
     return duplicateFields.length > 0 || hasFloats ? undefined : { value, duplicateError: undefined };
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof DecodeError) return undefined;

@@ -26,16 +26,15 @@ import {
   DecodeError,
   encodePartlyRawJsonSteps,
   type ParsedJson,
-  parseJson,
   parseJsonSteps,
   sortedKeysSteps,
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer } from '#apimachinery/runtime/numbers';
-import { paceOf } from '#apimachinery/runtime/pace';
+import { type Pace, paceOf } from '#apimachinery/runtime/pace';
 import type { Type } from '#apimachinery/runtime/schema';
 import { sortedSteps } from '#apimachinery/runtime/sorting';
-import { needsSteps, oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
+import { oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -126,7 +125,7 @@ export class PatchHandler {
         // Patches a copy, because the result shares unchanged parts, and the stored object must not be modified.
         const patching = patch.toApply().applyTo(function* () {
           return fromStorage(endpoint, pace.isImmediate ? copyObject(existing) : yield* copyObjectSteps(existing));
-        }, !pace.isImmediate);
+        }, pace);
         const next = await pace.run(patching);
         ensureNamespaceMatches(endpoint.definition, namespace, next);
         ensureNameMatches(name, next);
@@ -291,7 +290,7 @@ export class Patch {
   /** Parses a patch. Throws BadRequest for an invalid patch of its type. */
   static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
-      return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options, body);
+      return new Patch(context, endpoint, type, yield* parseJsonSteps(body), options, body);
     } catch (error) {
       if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
@@ -304,7 +303,7 @@ export class Patch {
    * Returns the patched object, decoded and defaulted. `current` returns a copy of the object in the endpoint's version, which the
    * patch may modify. A large result is decoded in chunks.
    */
-  *applyTo(current: () => Steps<KubeObject>, isLarge: boolean): Steps<KubeObject> {
+  *applyTo(current: () => Steps<KubeObject>, pace: Pace): Steps<KubeObject> {
     const { endpoint, options } = this;
     const copy = yield* current();
     yield;
@@ -317,7 +316,7 @@ export class Patch {
       decoded = yield* decodeDocument(
         endpoint,
         endpoint.decode ? yield* deepCopySteps(patched) : patched,
-        isLarge,
+        pace,
         this.#isStrategic ? { form: 'unstructured' } : undefined,
       );
     } catch (error) {
@@ -411,8 +410,8 @@ export class Patch {
       const sorted = yield* parseJsonSteps(yield* encodePartlyRawJsonSteps(patched, sortedKeysSteps), undefined, 'keep');
       if (this.#isStrategic) {
         const ordered = yield* inTypeOrder(endpoint.type, sorted.value);
-        yield* decodeDocument(endpoint, ordered, needsSteps(this.mostBytes), { form: 'unstructured' });
-      } else yield* decodeDocument(endpoint, sorted.value, needsSteps(this.mostBytes));
+        yield* decodeDocument(endpoint, ordered, paceOf(this.mostBytes), { form: 'unstructured' });
+      } else yield* decodeDocument(endpoint, sorted.value, paceOf(this.mostBytes));
       return message;
     } catch (error) {
       if (error instanceof DecodeError) return error.message;

@@ -10,7 +10,6 @@ import {
   encodePartlyRawJsonSteps,
   newOverflowError,
   type ParsedJson,
-  parseJson,
   parseJsonSteps,
   sortedKeysSteps,
 } from '#apimachinery/runtime/json/json';
@@ -21,8 +20,8 @@ import { decodeProtobuf, decodeProtobufSteps, hasEmptyBody, isProtobuf, protobuf
 import type { StructType } from '#apimachinery/runtime/schema';
 import { quote } from '#apimachinery/runtime/quote';
 import { surrounded, wordedErrors } from '#apimachinery/runtime/json/strict-errors';
-import { paceOf } from '#apimachinery/runtime/pace';
-import { needsSteps, type Steps, untilTime, workOn } from '#apimachinery/runtime/steps';
+import { type Pace, paceOf } from '#apimachinery/runtime/pace';
+import { needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { SharedBudget } from '#apiserver/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
@@ -126,12 +125,13 @@ export interface DecodedBody {
  * handlers/create.go and rest.go (transformDecodeError).
  */
 export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody, deadline = 0): Promise<DecodedBody> {
+  const pace = paceUntil(deadline, bytes.length);
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     if (expected.decode) throw newUnsupportedMediaType(expected.restrictions.mediaTypes.filter((one) => one !== mediaType));
-    return decodeProtobufBody(bytes, expected, deadline);
+    return decodeProtobufBody(bytes, expected, pace);
   }
   if (mediaType === 'application/cbor')
-    return expected.decode ? decodeCustomCbor(bytes, expected, deadline) : decodeCborBody(bytes, expected, deadline);
+    return expected.decode ? decodeCustomCbor(bytes, expected, pace) : decodeCborBody(bytes, expected, pace);
   let raw: unknown;
   let duplicates: readonly string[];
   let yamlErrors: readonly string[];
@@ -139,7 +139,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let overflow: ParsedJson['overflow'];
   let repeatedKeys: ParsedJson['repeatedKeys'];
   try {
-    const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep', deadline);
+    const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep', pace);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
@@ -153,22 +153,16 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
-  const pace = paceOf(bytes.length);
   await pace.rest();
   const completed = kindOf(raw, bytes, expected, mediaType === 'application/yaml' ? 'sorted' : 'given');
   const sent = expected.decode && customKindOf(raw as Partial<KubeObject>, bytes, expected);
   const problem = sent ? undefined : kindError(completed, expected);
-  if (problem) return decodeOther(raw, completed, expected, problem, { bytes: bytes.length, deadline });
+  if (problem) return decodeOther(raw, completed, expected, problem, pace);
   const kind = sent ?? completed;
   try {
-    const merged =
-      repeatedKeys && !expected.decode
-        ? await workUntil(deadline, bytes.length, mergeRepeatedKeys(expected.type, bytes, repeatedKeys))
-        : undefined;
-    const decoding = workUntil(
-      deadline,
-      bytes.length,
-      decodeDocument(expected, merged ? merged.value : raw, needsSteps(bytes.length), {
+    const merged = repeatedKeys && !expected.decode ? await pace.run(mergeRepeatedKeys(expected.type, bytes, repeatedKeys)) : undefined;
+    const decoding = pace.run(
+      decodeDocument(expected, merged ? merged.value : raw, pace, {
         rawContent: mediaType === 'application/yaml' ? 'sorted' : 'kept',
         hasFloats,
       }),
@@ -186,18 +180,18 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     return { object, strictErrors: merged?.strictErrors ?? inTurn(yamlErrors, wordedErrors(unknownFields, [])) };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const message = mediaType === 'application/yaml' ? await firstYamlProblem(bytes, expected, error.message, deadline) : error.message;
+    const message = mediaType === 'application/yaml' ? await firstYamlProblem(bytes, expected, error.message, pace) : error.message;
     throw cannotBeHandled(kind, expected, message);
   }
 }
 
 /** Returns the first wrong value of a YAML document in the order of its sorted keys, in which upstream decodes it. */
-async function firstYamlProblem(bytes: Buffer, expected: ExpectedBody, message: string, deadline: number): Promise<string> {
+async function firstYamlProblem(bytes: Buffer, expected: ExpectedBody, message: string, pace: Pace): Promise<string> {
   const { value } = await readYaml(bytes);
-  const sorted = await workUntil(deadline, bytes.length, encodePartlyRawJsonSteps(value, sortedKeysSteps));
+  const sorted = await pace.run(encodePartlyRawJsonSteps(value, sortedKeysSteps));
   try {
-    const document = await workUntil(deadline, sorted.length, parseJsonSteps(sorted, undefined, 'keep'));
-    await workUntil(deadline, sorted.length, decodeDocument(expected, document.value, needsSteps(sorted.length)));
+    const document = await pace.run(parseJsonSteps(sorted, undefined, 'keep'));
+    await pace.run(decodeDocument(expected, document.value, pace));
     return message;
   } catch (error) {
     if (error instanceof DecodeError) return error.message;
@@ -209,16 +203,10 @@ async function firstYamlProblem(bytes: Buffer, expected: ExpectedBody, message: 
  * Decodes an object of another kind than the expected one, because upstream finds its wrong values before the wrong kind, and unknown
  * fields of another version before the wrong version.
  */
-async function decodeOther(
-  raw: unknown,
-  kind: GroupVersionKind,
-  expected: ExpectedBody,
-  problem: Error,
-  { bytes, deadline }: { readonly bytes: number; readonly deadline: number },
-): Promise<DecodedBody> {
+async function decodeOther(raw: unknown, kind: GroupVersionKind, expected: ExpectedBody, problem: Error, pace: Pace): Promise<DecodedBody> {
   const type = typeOfOther(kind, expected, problem);
   try {
-    const { object, unknownFields } = await workUntil(deadline, bytes, decodeDocument({ type, decode: undefined }, raw, needsSteps(bytes)));
+    const { object, unknownFields } = await pace.run(decodeDocument({ type, decode: undefined }, raw, pace));
     if (kind.kind !== expected.kind.kind) throw problem;
     return { object, strictErrors: wordedErrors(unknownFields, []), sent: kind };
   } catch (error) {
@@ -227,21 +215,22 @@ async function decodeOther(
   }
 }
 
-/** Runs steps like `workOn`, until the deadline of the request (0: none). */
-function workUntil<T>(deadline: number, bytes: number, steps: Steps<T>): T | Promise<T> {
-  return workOn(bytes, needsSteps(bytes) ? untilTime(steps, deadline, endAtDeadline) : steps);
+/** Returns the pace for work on a body of this size that ends at the deadline of its request (0: none). */
+function paceUntil(deadline: number, bytes: number): Pace {
+  const pace = paceOf(bytes);
+  if (pace.isImmediate || deadline === 0) return pace;
+  const run = <T>(steps: Steps<T>): T | Promise<T> => pace.run(untilTime(steps, deadline, endAtDeadline));
+  return { ...pace, run, either: (_whole, chunked) => run(chunked()) };
 }
 
 function parse(
   bytes: Buffer,
   mediaType: MediaType,
   overflow: 'refuse' | 'keep',
-  deadline: number,
+  pace: Pace,
 ): ParsedJson | ParsedYaml | Promise<ParsedJson | ParsedYaml> {
   if (mediaType === 'application/yaml') return readYaml(bytes);
-  return needsSteps(bytes.length)
-    ? workUntil(deadline, bytes.length, parseJsonSteps(bytes, undefined, overflow))
-    : parseJson(bytes, overflow);
+  return pace.run(parseJsonSteps(bytes, undefined, overflow));
 }
 
 /** True if all numbers of a value are finite. Iterative, so that deep values do not overflow the stack. */
@@ -310,7 +299,7 @@ function refuseStrictErrors(all: readonly string[], { kind, version }: GroupVers
   throw newBadRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`);
 }
 
-async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
+async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, pace: Pace): Promise<DecodedBody> {
   if (bytes.length === 0) throw unrecognized(bytes, expected, 'empty data');
   if (!isProtobuf(bytes)) {
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
@@ -320,9 +309,10 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadlin
   const problem = kindError(kind, expected);
   const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const object = (
-      needsSteps(bytes.length) ? await workUntil(deadline, bytes.length, decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)
-    ) as KubeObject;
+    const object = (await pace.either(
+      () => decodeProtobuf(type, bytes),
+      () => decodeProtobufSteps(type, bytes),
+    )) as KubeObject;
     if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
@@ -353,13 +343,13 @@ function typeOfOther(kind: GroupVersionKind, expected: ExpectedBody, problem: Er
   return type;
 }
 
-async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
-  const sent = await cborKindOf(bytes, expected, deadline);
+async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, pace: Pace): Promise<DecodedBody> {
+  const sent = await cborKindOf(bytes, expected, pace);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
   const problem = kindError(kind, expected);
   const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
-    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(type, bytes));
+    const { object, strictError } = await pace.run(decodeCbor<KubeObject>(type, bytes));
     if (problem) throw problem;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
@@ -371,9 +361,9 @@ async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, deadline: n
   }
 }
 
-async function cborKindOf(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
+async function cborKindOf(bytes: Buffer, expected: ExpectedBody, pace: Pace): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
   try {
-    return await workUntil(deadline, bytes.length, cborKind(bytes));
+    return await pace.run(cborKind(bytes));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(bytes, expected, `unable to determine group/version/kind: ${error.message}`);
     throw error;
@@ -381,16 +371,16 @@ async function cborKindOf(bytes: Buffer, expected: ExpectedBody, deadline: numbe
 }
 
 /** Decodes a custom resource in CBOR. Upstream drops unknown fields silently in this case. */
-async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
+async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, pace: Pace): Promise<DecodedBody> {
   try {
-    const document = await workUntil(deadline, bytes.length, parseCborMap(bytes));
+    const document = await pace.run(parseCborMap(bytes));
     const sent = customCborKindOf(document, bytes, expected);
-    const { object } = await workUntil(deadline, bytes.length, decodeDocument(expected, document, needsSteps(bytes.length)));
+    const { object } = await pace.run(decodeDocument(expected, document, pace));
     object.metadata ??= {};
     return { object, strictErrors: [], sent };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const sent = await cborKindOf(bytes, expected, deadline);
+    const sent = await cborKindOf(bytes, expected, pace);
     throw cannotBeHandled(completeKind(sent.apiVersion, sent.kind, expected.kind), expected, error.message);
   }
 }

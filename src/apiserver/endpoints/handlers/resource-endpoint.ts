@@ -2,6 +2,7 @@ import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
 import { decodeSteps } from '#apimachinery/runtime/decode-steps';
+import type { Pace } from '#apimachinery/runtime/pace';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
@@ -85,11 +86,11 @@ export const customResourceRestrictions: EndpointRestrictions = { ...resourceRes
 export function* decodeDocument(
   { type, decode: own }: Pick<ResourceEndpoint, 'type' | 'decode'>,
   document: unknown,
-  isLarge: boolean,
+  pace: Pace,
   options: DecodeOptions = {},
 ): Steps<Decoded<KubeObject>> {
   if (own) return yield* own(document as Record<string, unknown>);
-  return isLarge ? yield* decodeSteps<KubeObject>(type, document, options) : decode<KubeObject>(type, document, options);
+  return pace.isImmediate ? decode<KubeObject>(type, document, options) : yield* decodeSteps<KubeObject>(type, document, options);
 }
 
 /** An object of the storage version with its stored JSON. */

@@ -11,7 +11,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { indentJson, indentSteps } from '#apimachinery/runtime/json/indent';
-import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { encodeCbor } from '#apimachinery/runtime/cbor/cbor';
 import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/protobuf/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
@@ -139,7 +139,7 @@ function* inMediaType(
 ): Steps<readonly Buffer[]> {
   if (negotiated.mediaType === 'application/json') return wantsPretty(context, negotiated) ? yield* indentSteps(json) : json;
   const bytes = Buffer.concat(json);
-  const { value } = needsSteps(bytes.length) ? yield* parseJsonSteps(bytes) : parseJson(bytes);
+  const { value } = yield* parseJsonSteps(bytes);
   yield;
   switch (negotiated.mediaType) {
     case 'application/yaml':

@@ -219,8 +219,7 @@ async function patcher(
   const { defaults: _, ...definition } = endpoint.definition;
   const patch = await readPatch(context, { ...endpoint, definition }, type, body, options);
   return {
-    rescale: (scale, pace) =>
-      pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), !pace.isImmediate)) as Scale | Promise<Scale>,
+    rescale: (scale, pace) => pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), pace)) as Scale | Promise<Scale>,
     mostBytes: patch.mostBytes,
   };
 }

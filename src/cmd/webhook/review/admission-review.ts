@@ -3,9 +3,10 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import type { GroupVersionKind, GroupVersionResource, Status } from '#apimachinery/meta/types';
 import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
-import { encodeJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { DecodeError, encodeJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { quote } from '#apimachinery/runtime/quote';
-import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
+import { workOn } from '#apimachinery/runtime/steps';
 import type { Operation } from '#apiserver/request/admission-context';
 import type { UserInfo } from '#apiserver/request/user-info';
 
@@ -105,9 +106,10 @@ function annotationKey(key: string): string {
 async function documentOf(body: Buffer): Promise<JsonObject> {
   let value: unknown;
   try {
-    ({ value } = needsSteps(body.length) ? await inSteps(parseJsonSteps(body)) : parseJson(body));
+    ({ value } = await workOn(body.length, parseJsonSteps(body)));
   } catch (error) {
-    throw newBadRequest(`the body is not JSON: ${(error as Error).message}`);
+    if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
+    throw newBadRequest(`the body is not JSON: ${error.message}`);
   }
   if (!isJsonObject(value)) throw newBadRequest(`the body is not a JSON object of kind ${kind}`);
   return value;
