@@ -8,8 +8,13 @@ const alias = [
   { find: /^kubenest\/(sdk\/(?:configuration|pages))$/, replacement: `${import.meta.dirname}/src/$1.ts` },
 ];
 
-/** Tests beside the code that start a redis or an etcd. */
-const withServers = ['plugins/storage/{redis,etcd}/**/*.test.ts'];
+/** Tests beside the code that start a redis, an etcd or a server for each test, or that sync thousands of writes. */
+const withServers = [
+  'plugins/storage/{redis,etcd}/**/*.test.ts',
+  'plugins/storage/embedded/*.conformance.test.ts',
+  'plugins/controllers/policy-scan/*.test.ts',
+  'src/cmd/policy-audit/{policy-audit,audited-webhooks}.test.ts',
+];
 
 /**
  * What measures turns, processor time or memory runs after all others, so that each has a core, and a heap of its own, so that others' garbage is

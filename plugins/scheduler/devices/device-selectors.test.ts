@@ -9,7 +9,7 @@ const numbers = JSON.stringify(Array.from({ length: 100 }, (_, i) => i));
 const costly = [{ cel: { expression: `${numbers}.all(x, ${numbers}.all(y, x + y >= 0)) && device.driver == 'a.example.com'` } }];
 const devices = Array.from({ length: 1_000 }, (_, i) => ({ name: `device-${i}` }));
 const results = new SelectorResults();
-const matches = (): unknown[] => devices.map((device) => results.match(costly, 'a.example.com', device));
+const matches = (): unknown[] => devices.slice(0, 300).map((device) => results.match(costly, 'a.example.com', device));
 
 /** Continues in other turns until the work is done, like the scheduler. */
 async function done<T>(work: () => T): Promise<{ readonly result: T; readonly pauses: number }> {
@@ -57,6 +57,6 @@ it('an allocation does not cause any number of evaluations', () => {
 });
 
 it('does not pause outside of pausing', () => {
-  const others = devices.map((device) => ({ ...device }));
+  const others = devices.slice(0, 300).map((device) => ({ ...device }));
   expect(others.every((device) => new SelectorResults().match(costly, 'b.example.com', device) === false)).toBe(true);
 });

@@ -1,24 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, copyFileSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { storageConformance } from '#sdk/testing/storage';
 import {
   ConflictError,
@@ -31,61 +17,13 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from 'kubenest/sdk';
-import { EmbeddedStorage, type EmbeddedStorageOptions } from './embedded-storage.ts';
+import { EmbeddedStorage } from './embedded-storage.ts';
+import { newFile, open, openInFolder, threadOf } from './testing/stores-in-folders.ts';
 
 storageConformance('embedded, in memory', async () => {
   const storage = await EmbeddedStorage.open();
   return { storage, cleanup: () => storage.close() };
 });
-
-storageConformance('embedded, in a file, before the thread runs', () => openInFolder({}));
-
-storageConformance('embedded, in a file', async () => {
-  const store = await openInFolder({});
-  await threadOf(store.file);
-  return store;
-});
-
-const folders: string[] = [];
-const opened: EmbeddedStorage[] = [];
-afterEach(async () => {
-  for (const storage of opened.splice(0)) await storage.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function newFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'embedded-'));
-  folders.push(folder);
-  return join(folder, 'store.db');
-}
-
-async function open(options: EmbeddedStorageOptions): Promise<EmbeddedStorage> {
-  const storage = await EmbeddedStorage.open(options);
-  opened.push(storage);
-  return storage;
-}
-
-async function openInFolder(options: EmbeddedStorageOptions) {
-  const file = newFile();
-  // Uses a small reserve, because the tests create many stores.
-  const settings = { checkpointBytes: 262_144, ...options, file };
-  let storage = await open(settings);
-  return {
-    file,
-    storage,
-    async reopen() {
-      await storage.close();
-      return (storage = await open(settings));
-    },
-    cleanup: () => storage.close(),
-  };
-}
-
-/** Waits until the thread runs; its first action is to create the reserve. */
-async function threadOf(file: string): Promise<void> {
-  await until(async () => existsSync(`${file}-reserve`));
-  await sleep(5);
-}
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   await vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
