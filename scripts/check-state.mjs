@@ -13,7 +13,15 @@ const constantClasses =
   /^(?:CelType|FieldSelector|LabelSelector|Message|Metadata|Pause|RegExp|SchemaRegistry|Structural|TableColumn|TableFolder|TextDecoder|TextEncoder|URLSearchParams|\w*Error)$/;
 
 /** Files that run in a worker thread of one server, or only in tests. */
-const excluded = ['**/*.gen.ts', '**/*.test.ts', '**/test-*.ts', '**/fixtures.ts', '**/dist/**', '**/node_modules/**'];
+const excluded = [
+  '**/*.gen.ts',
+  '**/*.test.ts',
+  '**/test-*.ts',
+  '**/fixtures.ts',
+  'plugins/*/*/testing/**',
+  '**/dist/**',
+  '**/node_modules/**',
+];
 const entryOfThread = /\/(?:commit-worker|plugin-worker-thread|transport-worker)\.ts$/;
 
 /** Returns the names of the top-level variables of a source text that can change: `let`, empty collections and instances of classes. */
