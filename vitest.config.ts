@@ -39,7 +39,7 @@ export default defineConfig({
   test: {
     // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
     globalSetup: ['test/servers/test-storage.ts'],
-    setupFiles: [`${import.meta.dirname}/test/servers/patience.ts`],
+    setupFiles: ['patience', 'seed'].map((name) => `${import.meta.dirname}/test/set-up/${name}.ts`),
     pool: 'forks',
     // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
     isolate: false,
