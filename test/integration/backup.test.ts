@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -51,24 +52,7 @@ afterAll(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]();
 });
 
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+const definition = newDefinition({ kind: 'Widget' });
 const widgets = '/apis/example.com/v1/namespaces/default/widgets';
 const samples: readonly (readonly [path: string, object: { readonly metadata: { readonly name: string } } & Record<string, unknown>])[] = [
   ['/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' }, data: JSON.parse('{"a":"ä","__proto__":"1"}') as object }],

@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -79,31 +80,9 @@ const samples: readonly { readonly path: string; readonly object: object; readon
   },
 ];
 
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
-      },
-    ],
-  },
-};
-
 function definitionOf(plural: string): object {
   const kind = plural.charAt(0).toUpperCase() + plural.slice(1, -1);
-  return {
-    ...definition,
-    metadata: { name: `${plural}.example.com` },
-    spec: { ...definition.spec, names: { plural, singular: plural.slice(0, -1), kind, listKind: `${kind}List` } },
-  };
+  return newDefinition({ kind, more: { additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }] } });
 }
 
 async function storageOf(flags: readonly string[]): Promise<StorageConfig> {

@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
@@ -61,24 +62,7 @@ beforeAll(async () => {
   cluster = await startTestCluster({
     plugins: [Renamer],
     objects: [
-      {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: { name: 'widgets.example.com' },
-        spec: {
-          group: 'example.com',
-          scope: 'Namespaced',
-          names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-          versions: [
-            {
-              name: 'v1',
-              served: true,
-              storage: true,
-              schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-            },
-          ],
-        },
-      },
+      newDefinition({ kind: 'Widget' }),
       {
         apiVersion: 'admissionregistration.k8s.io/v1',
         kind: 'MutatingWebhookConfiguration',

@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 /**
  * Names of unknown fields in warnings: Go quotes those of typed JSON, and only surrounds those of unstructured content. A warning with
  * control characters is dropped. Recorded from kube-apiserver.
@@ -6,24 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 const group = 'names.example.com';
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `things.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { a: { type: 'string' } } } } } },
-      },
-    ],
-  },
-};
+const definition = newDefinition({
+  kind: 'Thing',
+  group,
+  schema: { type: 'object', properties: { spec: { type: 'object', properties: { a: { type: 'string' } } } } },
+});
 const things = `/apis/${group}/v1/namespaces/default/things`;
 const thing = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'a' }, spec: {} };
 const maps = '/api/v1/namespaces/default/configmaps';

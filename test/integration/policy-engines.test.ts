@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { startTestCluster, type TestCluster } from '#testing/index';
@@ -46,24 +47,8 @@ function report({ namespace, object }: Json): Promise<unknown> {
   );
 }
 
-const definition = (group: string, version: string, kind: string, scope: string): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${kind === 'ClusterPolicy' ? 'clusterpolicies' : 'policyreports'}.${group}` },
-  spec: {
-    group,
-    scope,
-    names: { kind, plural: kind === 'ClusterPolicy' ? 'clusterpolicies' : 'policyreports' },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-});
+const definition = (group: string, version: string, kind: string, scope: 'Namespaced' | 'Cluster'): KubeObject =>
+  newDefinition({ kind, group, scope, versions: [version], plural: kind === 'ClusterPolicy' ? 'clusterpolicies' : 'policyreports' });
 
 const service = (namespace: string, name: string): KubeObject => ({
   apiVersion: 'v1',

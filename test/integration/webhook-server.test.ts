@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { Buffer } from 'node:buffer';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
@@ -354,26 +355,11 @@ const rows: readonly Row[] = [
 ];
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.acme.example' },
-  spec: {
-    group: 'acme.example',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } },
-        },
-      },
-    ],
-  },
-};
+const definition = newDefinition({
+  kind: 'Widget',
+  group: 'acme.example',
+  schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } },
+});
 
 /** Returns the outcomes of the table, without what differs between two runs. */
 async function play(cluster: Cluster, played = rows): Promise<Record<string, unknown>> {

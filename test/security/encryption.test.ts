@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,22 +61,12 @@ it.each([
   { name: 'in another version than the stored one', versions: ['v1', 'v1beta1'] },
 ])('key rotation: a write without changes of a custom resource $name uses the new key', async ({ versions }) => {
   const [old, next] = [key('old'), key('next')];
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'safes.test.dev' },
-    spec: {
-      group: 'test.dev',
-      scope: 'Namespaced',
-      names: { plural: 'safes', kind: 'Safe' },
-      versions: versions.map((version, i) => ({
-        name: version,
-        served: true,
-        storage: i === 0,
-        schema: { openAPIV3Schema: { type: 'object', properties: { token: { type: 'string' } } } },
-      })),
-    },
-  };
+  const definition = newDefinition({
+    kind: 'Safe',
+    group: 'test.dev',
+    versions,
+    schema: { type: 'object', properties: { token: { type: 'string' } } },
+  });
   const version = versions.at(-1) as string;
   const safes = `/apis/test.dev/${version}/namespaces/default/safes`;
   const resources = ['safes.test.dev'];

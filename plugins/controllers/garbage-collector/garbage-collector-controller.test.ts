@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
@@ -121,17 +122,7 @@ it('does not find an owner in another namespace, and reports it', async () => {
 });
 
 describe('custom resources', () => {
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      scope: 'Namespaced',
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-    },
-  };
+  const definition = newDefinition({ kind: 'Widget' });
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const widgets = '/apis/example.com/v1/namespaces/default/widgets';
   const widget = (name: string, owners: readonly Stored[] = []): object => ({

@@ -1,3 +1,5 @@
+import type { KubeObject } from 'kubenest/sdk';
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import type { HorizontalPodAutoscaler } from 'kubenest/types/autoscaling_v2';
 import type { ReplicaSet } from 'kubenest/types/apps_v1';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
@@ -6,29 +8,13 @@ import { Workloads } from '../common/testing/workload-cluster.ts';
 
 const collection = 'autoscaling/v2/horizontalpodautoscalers';
 /** Serves metrics that the test writes. */
-const podMetrics = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'pods.metrics.k8s.io', annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' } },
-  spec: {
-    group: 'metrics.k8s.io',
-    names: { kind: 'PodMetrics', plural: 'pods', singular: 'pod' },
-    scope: 'Namespaced',
-    versions: [
-      {
-        name: 'v1beta1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+const metricsDefinition = (group: string, kind: string, plural: string): KubeObject =>
+  newDefinition({ group, kind, plural, versions: ['v1beta1'], annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' } });
 let cluster: TestCluster;
 let workloads: Workloads;
 beforeAll(async () => {
   const controllers = ['horizontal-pod-autoscaler-controller', 'replicaset-controller'];
-  cluster = await startTestCluster({ controllers, objects: [podMetrics] });
+  cluster = await startTestCluster({ controllers, objects: [metricsDefinition('metrics.k8s.io', 'PodMetrics', 'pods')] });
   workloads = new Workloads(cluster);
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
@@ -121,14 +107,9 @@ it('reports a target that does not exist', async () => {
 
 it('scales to zero by an external metric, and up again', async () => {
   const group = 'external.metrics.k8s.io';
-  const externalMetrics = {
-    ...podMetrics,
-    metadata: { name: `queue.${group}`, annotations: podMetrics.metadata.annotations },
-    spec: { ...podMetrics.spec, group, names: { kind: 'Queue', plural: 'queue', singular: 'queue' } },
-  };
   await using other = await startTestCluster({
     controllers: ['horizontal-pod-autoscaler-controller', 'replicaset-controller'],
-    objects: [externalMetrics],
+    objects: [metricsDefinition(group, 'Queue', 'queue')],
     flags: ['--feature-gates=HPAScaleToZero=true'],
   });
   const scaled = new Workloads(other);

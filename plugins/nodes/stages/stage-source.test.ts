@@ -1,27 +1,17 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import type { Pod } from 'kubenest/types/core_v1';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { NodeShape, SimulatedNodesOptions } from '../options.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
 
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'stages.kwok.x-k8s.io', annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' } },
-  spec: {
-    group: 'kwok.x-k8s.io',
-    names: { kind: 'Stage', plural: 'stages', singular: 'stage' },
-    scope: 'Cluster',
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+const definition = newDefinition({
+  kind: 'Stage',
+  group: 'kwok.x-k8s.io',
+  scope: 'Cluster',
+  versions: ['v1alpha1'],
+  annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
+});
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const stages = '/apis/kwok.x-k8s.io/v1alpha1/stages';
 const pods = '/api/v1/namespaces/default/pods';

@@ -1,3 +1,4 @@
+import { newDefinition } from '#apiextensions-apiserver/testing/new-definition';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import { Installer } from '#apiserver/endpoints/installer';
@@ -460,17 +461,7 @@ describe('bootstrap', () => {
   test('creates and deletes the APIServices of custom resources with them', async () => {
     await using cluster = await startTestCluster();
     const path = '/apis/apiregistration.k8s.io/v1/apiservices';
-    await created(cluster, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'things.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    });
+    await created(cluster, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', newDefinition({ kind: 'Thing' }));
     await expect.poll(() => names(cluster, path)).toContain('v1.example.com');
     expect(await ask(cluster, `${path}/v1.example.com`)).toMatchObject({
       metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
