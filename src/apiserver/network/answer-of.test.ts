@@ -6,7 +6,7 @@ import { answerOf, headLimits } from './answer-of.ts';
 import { readAnswer } from './webhook/read-answer.ts';
 
 /** Sends a request to a server that answers with `bytes`, and returns what `outcome` makes of the answer. */
-async function asked<T>(bytes: string, outcome: (answer: ReturnType<typeof answerOf>) => Promise<T>, mayUpgrade?: boolean): Promise<T> {
+async function send<T>(bytes: string, outcome: (answer: ReturnType<typeof answerOf>) => Promise<T>, mayUpgrade?: boolean): Promise<T> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.write(bytes));
@@ -36,7 +36,7 @@ const fields = (count: number): string => Array.from({ length: count }, (_, i) =
 
 it.each([
   [
-    'switches protocols unasked',
+    'switches protocols without a request for it',
     'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     /tried to switch protocol "websocket"/,
   ],
@@ -46,7 +46,7 @@ it.each([
   ['sends 20,000 header fields', `HTTP/1.1 200 OK\r\n${fields(20_000)}\r\n`, /headers exceeded 10000 fields/],
   ['sends informational responses without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(60_000), /headers exceeded 1048576 bytes/],
 ])('a server that %s is an error', async (_, bytes, message) => {
-  expect(await asked(bytes, failure)).toMatch(message);
+  expect(await send(bytes, failure)).toMatch(message);
 });
 
 it.each([
@@ -54,20 +54,20 @@ it.each([
   ['5,000 fields', fields(5_000)],
 ])('a response with %s is complete', async (_, head) => {
   const answer = `HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n${head}Content-Length: 2\r\n\r\nok`;
-  const { response } = await asked(answer, (answered) => answered);
+  const { response } = await send(answer, (answered) => answered);
   expect(response.rawHeaders).toHaveLength(2 * head.split('\r\n').length);
 });
 
-it('a switch of protocols that was asked for is the answer', async () => {
+it('a requested switch of protocols is the answer', async () => {
   const head = 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nfirst';
-  const { upgraded } = await asked(head, (answered) => answered, true);
+  const { upgraded } = await send(head, (answered) => answered, true);
   expect(String(upgraded?.head)).toBe('first');
   upgraded?.socket.destroy();
 });
 
 it('chunks of one octet are read in several turns of the event loop, and as one buffer', async () => {
   const count = 300_000;
-  const { body, mostOfTurn } = await asked(
+  const { body, mostOfTurn } = await send(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`,
     async (answered) => {
       const { response } = await answered;

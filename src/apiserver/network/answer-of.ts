@@ -80,13 +80,9 @@ function paceParsing(request: ClientRequest, socket: Socket): void {
   const held = socket as Socket & { _paused?: boolean };
   let began = 0;
   let tookMs = 0;
-  let turn: NodeJS.Immediate | undefined;
   const begin = (): void => {
+    if (tookMs === 0) setImmediate(() => (tookMs = 0));
     began = performance.now();
-    turn ??= setImmediate(() => {
-      turn = undefined;
-      tookMs = 0;
-    });
   };
   const parsed = (): void => {
     tookMs += performance.now() - began;

@@ -23,7 +23,7 @@ import { BodyTooLargeError, type Exchange, pushContentLength, type ResponseStrea
 import type { RequestSpan } from '#apiserver/request/request-span';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { warningHeaders } from '#apiserver/request/warnings';
-import { MergedBytes } from '#apiserver/serving/merged-bytes';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import { writeAsMade } from '#apiserver/serving/write-as-made';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipPieces } from './gzip-pieces.ts';

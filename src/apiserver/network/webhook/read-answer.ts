@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { MergedBytes } from '#apiserver/serving/merged-bytes';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 /** Reads the first `limit` bytes of a response body, and closes its connection if there are more. */
 export async function readStart(answer: IncomingMessage, limit: number): Promise<Buffer> {
