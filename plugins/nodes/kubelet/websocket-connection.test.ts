@@ -14,11 +14,16 @@ const frame = (first: number, payload = '', length = payload.length): Buffer =>
 /** Returns the parts that a connection receives, each with `^` in front if it starts a message, and the code with which it closes. */
 async function received(...frames: readonly Buffer[]): Promise<{ parts: string[]; closedWith: number }> {
   const sent: Buffer[] = [];
-  const socket = new Duplex({ read() {}, write: (bytes: Buffer, _, done) => (sent.push(bytes), done()) });
+  const write = (bytes: Buffer, _encoding: string, done: () => void): void => {
+    sent.push(bytes);
+    done();
+  };
+  const socket = new Duplex({ read() {}, write });
   const parts: string[] = [];
   const request = { headers: { 'sec-websocket-key': 'k' } } as IncomingMessage;
   new WebSocketConnection(request, socket, Buffer.alloc(0), 'p', {
     *part(payload, isFirst) {
+      yield;
       parts.push(`${isFirst ? '^' : ''}${payload.toString()}`);
     },
     closed() {},
