@@ -318,6 +318,15 @@ const rows: readonly Row[] = [
       body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d","labels":{${many((i) => `"k${i}":""`)}}},"spec":{"replicas":1}}`,
     },
   },
+  ...(['label', 'field'] as const).map((kind) => ({
+    name: `a review of a raw ${kind} selector`,
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    request: {
+      body: spec(
+        `"user":"u","resourceAttributes":{"verb":"list","resource":"pods","${kind}Selector":{"rawSelector":"${many((i) => `a!=${i}`)}"}}`,
+      ),
+    },
+  })),
   {
     name: 'a strategic merge patch that repeats one container',
     path: `${deployments}/d`,

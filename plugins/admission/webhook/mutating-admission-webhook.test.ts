@@ -11,6 +11,7 @@ const patch = (...operations: object[]) => ({
   patchType: 'JSONPatch',
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 });
+const longOperation = { op: 'add', path: '/metadata/labels', value: { seen: 'long' } };
 const authority = await Authority.create('webhooks');
 const pair = await authority.issue({ commonName: 'webhook', names: ['127.0.0.1'], usages: ['server'] });
 const hooks = await HookServer.start(
@@ -19,6 +20,7 @@ const hooks = await HookServer.start(
     label: () => patch({ op: 'add', path: '/metadata/labels', value: { seen: 'x' } }),
     next: ({ request }) => patch({ op: 'add', path: '/metadata/labels/next', value: request.object.metadata.labels?.['seen'] }),
     idle: () => ({ allowed: true }),
+    long: () => patch(...Array.from({ length: 10_001 }, () => longOperation)),
     missing: () => patch({ op: 'remove', path: '/none' }),
     garbage: () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') }),
     merge: () => ({
@@ -71,6 +73,26 @@ admissionTable(
     { name: 'another resource', object: object('v1', 'ConfigMap', {}, { namespace: 'ns' }), annotations: {} },
   ],
   calling({ label: {}, next: {}, idle: {} }),
+);
+admissionTable(
+  MutatingAdmissionWebhook,
+  [
+    {
+      name: 'a patch may have more operations than that of a client',
+      object: pod(),
+      want: { metadata: { labels: { seen: 'long' } } },
+      annotations: {
+        ...called(0, 'long.example.com', true),
+        'patch.webhook.admission.k8s.io/round_0_index_0': JSON.stringify({
+          configuration: 'hooks',
+          webhook: 'long.example.com',
+          patch: Array.from({ length: 10_001 }, () => longOperation),
+          patchType: 'JSONPatch',
+        }),
+      },
+    },
+  ],
+  calling({ long: {} }),
 );
 for (const [path, denied] of [
   ['missing', /^Internal error occurred: error in remove for path: '\/none': Unable to remove nonexistent key/],

@@ -11,18 +11,26 @@ import {
   quote,
 } from 'kubenest/sdk';
 import {
-  applyJsonPatch,
+  applyJsonPatchSteps,
+  type ChunkedForms,
+  chunkedFormsOf,
   compareUtf8,
   decodeJsonPatch,
   encodeRawJson,
-  type JsonPatch,
+  encodeRawJsonSteps,
+  inSteps,
+  JsonPatch,
+  needsSteps,
   parseJson,
+  parseJsonSteps,
   PluginReinvocation,
   replaceObject,
-  semanticDeepEqual,
+  semanticDeepEqualSteps,
+  startSteps,
+  type Steps,
 } from '#sdk/internal';
 import type { Invocation } from './hook.ts';
-import type { Answer, ReviewObjects } from './review.ts';
+import { type Answer, reviewObjectsOf } from './review.ts';
 import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
 import { CallError } from './webhook-errors.ts';
 import { WebhookPlugin } from './webhook-plugin.ts';
@@ -74,36 +82,31 @@ export class MutatingAdmissionWebhook {
     const { configuration, index, spec } = invocation.hook;
     const place = `round_${request.reinvocation.isReinvoke ? 1 : 0}_index_${index}`;
     let mutated = false;
-    const patch = (answer: Answer): boolean => {
-      const operations = operationsOf(spec.name, answer);
+    const patch = async (answer: Answer): Promise<boolean> => {
+      const operations = await operationsOf(spec.name, answer);
       if (operations.length === 0) return false;
-      mutated = applyPatch(request, invocation, operations, answer.patchType);
+      mutated = await applyPatch(request, invocation, operations, answer.patchType);
       const value = { configuration, webhook: spec.name, patch: operations.map(sortedOperation), patchType: 'JSONPatch' };
-      request.addAnnotation(patchPrefix + place, encodeRawJson(value), 'Request');
+      request.addAnnotation(patchPrefix + place, await rawJsonOf(value, answer.patch.length), 'Request');
       return mutated;
     };
     const onFailOpen = (): void => request.addAnnotation(`failed-open.${mutationPrefix}${place}`, spec.name);
     try {
-      return (await this.#webhooks.caller.call(request, invocation, () => textsOf(request, invocation.kind), patch, onFailOpen)) ?? false;
+      return (
+        (await this.#webhooks.caller.call(request, invocation, () => reviewObjectsOf(request, invocation.kind), patch, onFailOpen)) ?? false
+      );
     } finally {
       request.addAnnotation(mutationPrefix + place, JSON.stringify({ configuration, webhook: spec.name, mutated }));
     }
   }
 }
 
-/** Returns the JSON of the objects in the version that a webhook expects. */
-function textsOf({ forms, object, oldObject }: Attributes, kind: GroupVersionKind): ReviewObjects {
-  return {
-    object: object === undefined ? 'null' : forms.encode(object, kind),
-    oldObject: oldObject === undefined ? 'null' : forms.encode(oldObject, kind),
-  };
-}
-
 /** Parses the patch of a response; empty without a patch. Throws a CallError if it is invalid. */
-function operationsOf(webhook: string, { patch }: Answer): JsonPatch['operations'] {
+async function operationsOf(webhook: string, { patch }: Answer): Promise<JsonPatch['operations']> {
   if (patch.length === 0) return [];
   try {
-    return decodeJsonPatch(parseJson(patch).value, false).operations;
+    const { value } = needsSteps(patch.length) ? await inSteps(parseJsonSteps(patch)) : parseJson(patch);
+    return decodeJsonPatch(value, { isStrict: false, mostOperations: Infinity }).operations;
   } catch (error) {
     throw new CallError(webhook, `received undecodable patch in webhook response: ${(error as Error).message}`, 503);
   }
@@ -114,27 +117,51 @@ function sortedOperation(operation: JsonPatch['operations'][number]): object {
   return Object.fromEntries(Object.entries(operation).sort(([a], [b]) => compareUtf8(a, b)));
 }
 
-/** Applies a patch to the object in the webhook's version. Returns true if the object changed. */
-function applyPatch(
-  { forms, object }: Attributes,
+/** Returns the JSON of an annotation, for a large patch in several turns of the event loop. */
+async function rawJsonOf(value: object, bytes: number): Promise<string> {
+  return needsSteps(bytes) ? Buffer.concat(await inSteps(encodeRawJsonSteps(value))).toString() : encodeRawJson(value);
+}
+
+/** Applies a patch to the object in the webhook's version. Returns true if the object changed. Large objects take several turns of the event loop. */
+async function applyPatch(
+  { forms: own, object }: Attributes,
   { hook, kind }: Invocation,
   operations: JsonPatch['operations'],
   patchType: string,
-): boolean {
+): Promise<boolean> {
   if (object === undefined) {
     throw newInternalError(
       `admission webhook ${quote(hook.spec.name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
   if (patchType !== 'JSONPatch') throw new CallError(hook.spec.name, `unsupported patch type ${quote(patchType)}`, 400);
-  const before = parseJson(Buffer.from(forms.encode(object, kind))).value;
+  const forms = chunkedFormsOf(own);
+  const before = (await startSteps(parsedSteps(forms, object, kind))).value;
   let after: KubeObject;
   try {
-    after = forms.decode(applyJsonPatch(before, operations), kind);
+    after = await startSteps(patchedSteps(forms, before, operations, kind));
   } catch (error) {
     throw error instanceof ConversionError ? error : newInternalError(error as Error);
   }
-  const changed = !semanticDeepEqual(forms.decode(before, kind), after);
+  const changed = !(await startSteps(isSameSteps(forms, before, after, kind)));
   replaceObject(object, forms.complete(after, kind));
   return changed;
+}
+
+function* parsedSteps(forms: ChunkedForms, object: KubeObject, kind: GroupVersionKind): Steps<ReturnType<typeof parseJson>> {
+  return yield* parseJsonSteps(yield* forms.encodeSteps(object, kind));
+}
+
+function* patchedSteps(
+  forms: ChunkedForms,
+  before: unknown,
+  operations: JsonPatch['operations'],
+  kind: GroupVersionKind,
+): Steps<KubeObject> {
+  const patched = yield* applyJsonPatchSteps(before, new JsonPatch(operations, []), new WeakSet());
+  return yield* forms.decodeSteps(patched, kind);
+}
+
+function* isSameSteps(forms: ChunkedForms, before: unknown, after: KubeObject, kind: GroupVersionKind): Steps<boolean> {
+  return yield* semanticDeepEqualSteps(yield* forms.decodeSteps(before, kind), after);
 }

@@ -1,4 +1,4 @@
-import { base64Problem, jsonKind, keysOf, needsSteps, parseJson, parseJsonSteps, parseYaml, type Steps } from '#sdk/internal';
+import { base64Problem, inSteps, jsonKind, keysOf, needsSteps, parseJson, parseJsonSteps, readYaml } from '#sdk/internal';
 
 /**
  * Schema of an AdmissionReview response with the names of Go's types. Upstream: api/admission/v1/types.go,
@@ -65,10 +65,11 @@ const findKind = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; 
 
 /**
  * Decodes an AdmissionReview of a version. Throws an Error with the message of upstream's decoder. Upstream:
- * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. Yields to the event loop while it parses a large one.
+ * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. A large one is parsed in several turns of the event loop, or as YAML in
+ * another thread.
  */
-export function* decodeReview(bytes: Buffer, version: string): Steps<Fields> {
-  const document = yield* parse(bytes);
+export async function decodeReview(bytes: Buffer, version: string): Promise<Fields> {
+  const document = await parse(bytes);
   if (document === null) return {};
   if (typeof document !== 'object' || Array.isArray(document))
     throw new Error(
@@ -92,13 +93,13 @@ function textOf(fields: Fields, name: 'apiVersion' | 'kind'): string {
 }
 
 /** Parses JSON or, like client-go, YAML. */
-function* parse(bytes: Buffer): Steps<unknown> {
+async function parse(bytes: Buffer): Promise<unknown> {
   try {
-    return (needsSteps(bytes.length) ? yield* parseJsonSteps(bytes) : parseJson(bytes)).value;
+    return (needsSteps(bytes.length) ? await inSteps(parseJsonSteps(bytes)) : parseJson(bytes)).value;
   } catch (error) {
     if (/^\s*\{/.test(bytes.toString('latin1', 0, 100)))
       throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error });
-    return parseYaml(bytes).value;
+    return (await readYaml(bytes)).value;
   }
 }
 

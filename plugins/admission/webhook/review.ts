@@ -1,6 +1,6 @@
-import { keysOf } from '#sdk/internal';
 import { randomUUID } from 'node:crypto';
-import { type Attributes, quote, type Status } from 'kubenest/sdk';
+import { type Attributes, type GroupVersionKind, type KubeObject, quote, type Status } from 'kubenest/sdk';
+import { chunkedFormsOf, keysOf, startSteps, type Steps } from '#sdk/internal';
 import type { Invocation } from './hook.ts';
 import type { WebhookSpec } from './webhook-types.ts';
 
@@ -18,6 +18,17 @@ export interface Review {
 export interface ReviewObjects {
   readonly object: string;
   readonly oldObject: string;
+}
+
+/** Encodes the objects of a request in the version that the webhook expects. Large objects take several turns of the event loop. */
+export async function reviewObjectsOf({ forms, object, oldObject }: Attributes, kind: GroupVersionKind): Promise<ReviewObjects> {
+  const encoded = async (one: KubeObject | undefined): Promise<string> =>
+    one === undefined ? 'null' : startSteps(textSteps(chunkedFormsOf(forms).encodeSteps(one, kind)));
+  return { object: await encoded(object), oldObject: await encoded(oldObject) };
+}
+
+function* textSteps(line: Steps<Buffer>): Steps<string> {
+  return (yield* line).toString('utf8').trimEnd();
 }
 
 /** A validated response of a webhook. */

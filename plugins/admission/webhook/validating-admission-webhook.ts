@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, Configuration, type GroupVersionKind, inject, PluginServices } from 'kubenest/sdk';
 import { statusOf, type Verdict, type VerdictRecorder } from '#sdk/internal';
 import { hasNoSideEffects, type Invocation } from './hook.ts';
-import type { ReviewObjects } from './review.ts';
+import { type ReviewObjects, reviewObjectsOf } from './review.ts';
 import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
 import { WebhookPlugin } from './webhook-plugin.ts';
 
@@ -60,7 +60,7 @@ export class ValidatingAdmissionWebhook {
   }
 
   /** Returns the verdict of a webhook, which is not called if a dry run of it may have side effects. */
-  async #verdictOf(request: Attributes, invocation: Invocation, objects: () => ReviewObjects): Promise<Verdict | undefined> {
+  async #verdictOf(request: Attributes, invocation: Invocation, objects: () => Promise<ReviewObjects>): Promise<Verdict | undefined> {
     const policy = policyOf(invocation);
     const { spec } = invocation.hook;
     const warnings: string[] = [];
@@ -93,16 +93,13 @@ function policyOf({ hook }: Invocation): string {
 }
 
 /** Returns an encoder that encodes a request's objects once for each version. */
-function encodedOnce({ forms, object, oldObject }: Attributes): (kind: GroupVersionKind) => ReviewObjects {
-  const texts = new Map<string, ReviewObjects>();
+function encodedOnce(request: Attributes): (kind: GroupVersionKind) => Promise<ReviewObjects> {
+  const texts = new Map<string, Promise<ReviewObjects>>();
   return (kind) => {
     const key = `${kind.group}/${kind.version}`;
     let objects = texts.get(key);
     if (!objects) {
-      objects = {
-        object: object === undefined ? 'null' : forms.encode(object, kind),
-        oldObject: oldObject === undefined ? 'null' : forms.encode(oldObject, kind),
-      };
+      objects = reviewObjectsOf(request, kind);
       texts.set(key, objects);
     }
     return objects;

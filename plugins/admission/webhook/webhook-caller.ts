@@ -1,5 +1,5 @@
 import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
-import { RequestTimeoutError, startSteps } from '#sdk/internal';
+import { RequestTimeoutError } from '#sdk/internal';
 import { hasNoSideEffects, type Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
@@ -26,8 +26,8 @@ export class WebhookCaller {
   async call<T>(
     request: Attributes,
     invocation: Invocation,
-    objects: () => ReviewObjects,
-    use: (answer: Answer) => T,
+    objects: () => ReviewObjects | Promise<ReviewObjects>,
+    use: (answer: Answer) => T | Promise<T>,
     onFailOpen: (error: Error) => void,
   ): Promise<T | undefined> {
     const { name, failurePolicy } = invocation.hook.spec;
@@ -46,11 +46,10 @@ export class WebhookCaller {
       });
     };
     try {
-      const result = use(
-        await this.#ask(request, invocation, objects, (id) => {
-          uid = id;
-        }),
-      );
+      const answer = await this.#ask(request, invocation, objects, (id) => {
+        uid = id;
+      });
+      const result = await use(answer);
       observe();
       return result;
     } catch (error) {
@@ -69,7 +68,12 @@ export class WebhookCaller {
   }
 
   /** Calls `onReview` with the uid of the review before sending it. */
-  async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects, onReview: (uid: string) => void): Promise<Answer> {
+  async #ask(
+    request: Attributes,
+    invocation: Invocation,
+    objects: () => ReviewObjects | Promise<ReviewObjects>,
+    onReview: (uid: string) => void,
+  ): Promise<Answer> {
     const { spec } = invocation.hook;
     if (request.dryRun && !hasNoSideEffects(spec)) throw dryRunUnsupported(spec.name);
     let version: ReviewVersion;
@@ -78,14 +82,14 @@ export class WebhookCaller {
     } catch (error) {
       throw new CallError(spec.name, `could not create admission objects: ${(error as Error).message}`, 400);
     }
-    const review = newReview(request, invocation, version, objects());
+    const review = newReview(request, invocation, version, await objects());
     onReview(review.uid);
     let document: Readonly<Record<string, unknown>>;
     const began = performance.now();
     try {
       const post = () => this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
       const within = request.within?.(spanNames[this.type], spanAttributes(request, invocation, review.uid), post);
-      document = await startSteps(decodeReview(await (within ?? post()), version));
+      document = await decodeReview(await (within ?? post()), version);
     } catch (error) {
       throw new CallError(
         spec.name,

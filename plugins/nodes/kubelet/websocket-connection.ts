@@ -40,6 +40,8 @@ export class WebSocketConnection {
   #incomplete: Buffer = empty;
   /** Data frame of which a part has not arrived. */
   #frame: { readonly head: FrameHead; received: number } | undefined;
+  /** True until the first byte of a message has arrived. Its first frames may be empty. */
+  #isAtStart = true;
   /** True between the first and the last frame of a message. */
   #isInMessage = false;
   #isClosed = false;
@@ -117,11 +119,14 @@ export class WebSocketConnection {
 
   *#part(frame: { readonly head: FrameHead; received: number }, bytes: Buffer): Steps<void> {
     const { head, received } = frame;
-    const isFirst = received === 0 && head.opcode !== opcodes.continuation;
+    if (received === 0 && head.opcode !== opcodes.continuation) this.#isAtStart = true;
     frame.received += bytes.length;
     if (frame.received === head.length) this.#frame = undefined;
     this.#isInMessage = !head.isFinal;
-    if (bytes.length > 0) yield* this.#listener.part(unmasked(bytes, head.mask, received), isFirst);
+    if (bytes.length === 0) return;
+    const isFirst = this.#isAtStart;
+    this.#isAtStart = false;
+    yield* this.#listener.part(unmasked(bytes, head.mask, received), isFirst);
   }
 }
 

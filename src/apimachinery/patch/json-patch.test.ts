@@ -174,7 +174,7 @@ describe('decodeJsonPatch', () => {
   ])('$name', ({ patch, strict, message, code }) => {
     let thrown: unknown;
     try {
-      decodeJsonPatch(patch, strict ?? true);
+      decodeJsonPatch(patch, { isStrict: strict ?? true });
     } catch (error) {
       thrown = error;
     }

@@ -39,13 +39,23 @@ const textFields = ['op', 'path', 'from'] as const;
 /** Paths of the fields of an operation and of the values in them. */
 const operationField = /^\[\d+\]\.(?:op|path|from|value)(?:[.[]|$)/;
 
+export interface PatchDecoding {
+  /** True if unknown fields are errors. Default: true. */
+  readonly isStrict?: boolean;
+  /** Duplicate fields that the parser found. */
+  readonly duplicateFields?: readonly string[];
+  /** Maximum number of operations. Default: that of a client's patch; upstream has none for patches of webhooks. */
+  readonly mostOperations?: number;
+}
+
 /**
- * Decodes the operations of a parsed patch document. With `strict` (field validation Warn or Strict) it reports unknown fields, and those of
+ * Decodes the operations of a parsed patch document. With `isStrict` (field validation Warn or Strict) it reports unknown fields, and those of
  * `duplicateFields` (of the parser) that are known, like upstream's typed decoding. Throws StatusError 400 for a document that is not a list of objects, and 413 for too many operations.
  */
-export function decodeJsonPatch(patch: unknown, strict = true, duplicateFields: readonly string[] = []): JsonPatch {
+export function decodeJsonPatch(patch: unknown, options: PatchDecoding = {}): JsonPatch {
+  const { isStrict = true, duplicateFields = [], mostOperations = maxJsonPatchOperations } = options;
   const strictErrors: string[] = [];
-  if (strict) checkShape(patch, strictErrors);
+  if (isStrict) checkShape(patch, strictErrors);
   const duplicates = duplicateFields.filter((path) => operationField.test(path));
   strictErrors.push(...duplicates.map((path) => `json patch duplicate field ${quote(path)}`));
   if (patch === null) return new JsonPatch([], strictErrors);
@@ -55,10 +65,8 @@ export function decodeJsonPatch(patch: unknown, strict = true, duplicateFields: 
     if (!isJsonObject(operation)) throw newBadRequest(cannotUnmarshal(operation, 'jsonpatch.Operation'));
     return operation;
   });
-  if (operations.length > maxJsonPatchOperations) {
-    throw newRequestEntityTooLargeError(
-      `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`,
-    );
+  if (operations.length > mostOperations) {
+    throw newRequestEntityTooLargeError(`The allowed maximum operations in a JSON patch is ${mostOperations}, got ${operations.length}`);
   }
   return new JsonPatch(operations, strictErrors);
 }
@@ -112,7 +120,7 @@ export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSe
  */
 export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
   const application = new Application(document, parsed);
-  const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
+  const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, { isStrict: false });
   for (const operation of operations) {
     yield* application.run(operation);
     yield;

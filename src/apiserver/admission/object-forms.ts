@@ -55,6 +55,15 @@ export interface ChunkedForms extends ObjectForms {
   encodeSteps(object: KubeObject, kind: GroupVersionKind): Steps<Buffer>;
 }
 
+/** Returns the forms of a request as those of large objects. Those of a test may have no other, and then each is one step. */
+export function chunkedFormsOf(forms: ObjectForms): ChunkedForms {
+  if ('encodeSteps' in forms) return forms as ChunkedForms;
+  return Object.assign(Object.create(forms) as ObjectForms, {
+    decodeSteps: (document: unknown, kind: GroupVersionKind) => oneStep(() => forms.decode(document, kind)),
+    encodeSteps: (object: KubeObject, kind: GroupVersionKind) => oneStep(() => Buffer.from(forms.encode(object, kind))),
+  });
+}
+
 /** Thrown if an object cannot be converted to the requested kind. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';

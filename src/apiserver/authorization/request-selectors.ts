@@ -1,5 +1,6 @@
-import { parseFieldSelector } from '#apimachinery/fields/selector';
-import { type LabelOperator, parseSelector } from '#apimachinery/labels/selector';
+import { parseFieldSelectorSteps } from '#apimachinery/fields/selector';
+import { type LabelOperator, parseSelectorSteps } from '#apimachinery/labels/selector';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import type { AuthorizationAttributes, SelectorRequirement } from './authorizer.ts';
 
 const operators: Readonly<Partial<Record<LabelOperator, SelectorRequirement['operator']>>> = {
@@ -22,24 +23,33 @@ export interface SelectorTexts {
  * Returns the parsed selectors for authorizers. An unparsable selector is omitted; the handler rejects the request. Upstream:
  * endpoints/filters/authorization.go.
  */
-export function selectorsOf({
-  fieldSelector,
-  labelSelector,
-}: SelectorTexts): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  return { fieldSelector: attempt(() => fieldRequirements(fieldSelector)), labelSelector: attempt(() => labelRequirements(labelSelector)) };
+export function selectorsOf(texts: SelectorTexts): Selectors {
+  return atOnce(selectorsSteps(texts));
 }
 
-function attempt<T>(parse: () => T): T | undefined {
+/** Like `selectorsOf`, but yields to the event loop. */
+export function* selectorsSteps({ fieldSelector, labelSelector }: SelectorTexts): Steps<Selectors> {
+  return {
+    fieldSelector: yield* attempt(fieldRequirements(fieldSelector)),
+    labelSelector: yield* attempt(labelRequirements(labelSelector)),
+  };
+}
+
+type Selectors = Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'>;
+
+function* attempt<T>(parse: Steps<T>): Steps<T | undefined> {
   try {
-    return parse();
+    return yield* parse;
   } catch {
     return undefined;
   }
 }
 
-function fieldRequirements(text: string): SelectorRequirement[] | undefined {
+function* fieldRequirements(text: string): Steps<SelectorRequirement[] | undefined> {
   if (!text) return undefined;
-  return parseFieldSelector(text).requirements.map(({ field, operator, value }) => ({
+  const { requirements } = yield* parseFieldSelectorSteps(text);
+  yield;
+  return requirements.map(({ field, operator, value }) => ({
     key: field,
     operator: operator === '=' ? 'In' : 'NotIn',
     values: [value],
@@ -50,9 +60,11 @@ function fieldRequirements(text: string): SelectorRequirement[] | undefined {
  * Returns the requirements of a label selector without its numeric comparisons, which the API cannot express; the result then
  * selects more than the request.
  */
-function labelRequirements(text: string): SelectorRequirement[] | undefined {
+function* labelRequirements(text: string): Steps<SelectorRequirement[] | undefined> {
   if (!text) return undefined;
-  return parseSelector(text).requirements.flatMap(({ key, operator, values }) => {
+  const { requirements } = yield* parseSelectorSteps(text);
+  yield;
+  return requirements.flatMap(({ key, operator, values }) => {
     const name = operators[operator];
     return name ? { key, operator: name, values } : [];
   });

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { MergedBytes } from './merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 /**
  * A request body as a stream. It emits one chunk per read and merges the bytes that arrive in between; otherwise chunks of one byte

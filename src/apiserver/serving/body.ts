@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { BodyTooLargeError, ClientGoneError } from '#apiserver/request/exchange';
-import { MergedBytes } from './merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 /** Collects a request body. It copies the chunks, which may be views of reused memory. */
 export class CollectedBody {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ArrivingBody } from './arriving-body.ts';
 import { CollectedBody } from './body.ts';
-import { MergedBytes } from './merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 /**
  * Number of body bytes that are dropped after the response before the connection is closed. Upstream: net/http/server.go

@@ -209,11 +209,18 @@ it('limits a head by bytes, not by the number of fields', async () => {
   many.socket.destroy();
 });
 
-it('rejects an invalid request and closes the connection', async () => {
+it.each([
+  { name: 'another version', head: 'GET /a HTTP/2.0\r\nHost: localhost', status: '505' },
+  ...[0, 1, 8, 13, 31, 127].map((octet) => ({
+    name: `the byte ${octet} in a value`,
+    head: `GET /a HTTP/1.1\r\nHost: localhost\r\nX-A: a${String.fromCharCode(octet)}b`,
+    status: '400',
+  })),
+])('rejects $name and closes the connection', async ({ head, status }) => {
   const client = await connect();
-  client.socket.write(`GET /a HTTP/2.0\r\nHost: localhost\r\n\r\n${get('/b')}`);
+  client.socket.write(`${head}\r\n\r\n${get('/b')}`);
   await new Promise((resolve) => client.socket.once('close', resolve));
-  expect([statuses(client), seen]).toEqual([['505'], []]);
+  expect([statuses(client), seen]).toEqual([[status], []]);
 });
 
 it('rejects bare line feeds immediately', async () => {

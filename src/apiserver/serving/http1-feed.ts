@@ -7,7 +7,7 @@ import { type Http1Body, unwantedBytes } from './http1-body.ts';
 import type { Http1Exchange } from './http1-exchange.ts';
 import { type AcceptedHead, badRequest, headerFieldsTooLarge, inspectHead, refusalAnswer } from './http1-head.ts';
 import { readShared } from './http2/shared-read-buffer.ts';
-import { MergedBytes } from './merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 const limits = {
   /** Number of pieces parsed per connection before yielding to the event loop. */

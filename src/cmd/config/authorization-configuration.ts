@@ -57,10 +57,15 @@ export async function readAuthorizationConfiguration(text: string): Promise<Auth
       errors.push(invalid(reader.at('webhook'), 'non-null', 'may only be specified when type=Webhook'));
     const webhook = reader.has('webhook') ? readWebhook(name, reader.object('webhook'), errors) : undefined;
     reader.done();
-    return { type, webhook };
+    return { type, name, webhook };
   });
   root.done();
   if (errors.length > 0) throw new Error(errors.map(String).join('\n'));
+  const misnamed = found.filter(({ type, name }) => type !== repeatable && name !== type.toLowerCase());
+  if (misnamed.length > 0)
+    throw new Error(
+      misnamed.map(({ type, name }) => `expected name ${type.toLowerCase()} for authorizer ${type} instead of ${name}`).join('\n'),
+    );
   return Promise.all(found.map(async ({ type, webhook }) => (webhook ? connect(webhook) : { type: type as (typeof builtIn)[number] })));
 }
 

@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoints/handlers/dial-error';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
+import { answerOf, headLimits } from '#apiserver/network/answer-of';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import { addressOf, type Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/network/endpoint';
@@ -76,38 +77,26 @@ export class RemoteServer implements Disposable {
   }
 
   /** Sends a request of the aggregator itself. Redirects are not followed. Rejects with an Error that has Go's text. */
-  get(path: string, { user, headers, timeoutMs }: RemoteRequest, endpoint: Endpoint = this.resolve()): Promise<RemoteAnswer> {
+  async get(path: string, { user, headers, timeoutMs }: RemoteRequest, endpoint: Endpoint = this.resolve()): Promise<RemoteAnswer> {
     const { host, port } = endpoint;
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error): void =>
-        void this.#errorText(error, endpoint).then((text) =>
-          reject(new Error(`Get "${urlOf(endpoint, path)}": ${text}`, { cause: error })),
-        );
-      const request = https.get(
-        {
-          host,
-          port,
-          path,
-          agent: this.#agent,
-          ...this.remote.tls,
-          headers: { host: addressOf(endpoint), ...headers, ...authProxyHeaders(user), ...this.remote.headers },
-          signal: AbortSignal.timeout(timeoutMs),
-        },
-        (response) => {
-          readAnswer(response, maxAnswerBytes).then(
-            (body) =>
-              resolve({
-                status: response.statusCode ?? 0,
-                contentType: response.headers['content-type'] ?? '',
-                etag: response.headers.etag ?? '',
-                body,
-              }),
-            fail,
-          );
-        },
-      );
-      request.once('error', fail);
+    const request = https.get({
+      host,
+      port,
+      path,
+      agent: this.#agent,
+      ...headLimits,
+      ...this.remote.tls,
+      headers: { host: addressOf(endpoint), ...headers, ...authProxyHeaders(user), ...this.remote.headers },
+      signal: AbortSignal.timeout(timeoutMs),
     });
+    try {
+      const { response } = await answerOf(request);
+      const body = await readAnswer(response, maxAnswerBytes);
+      const { 'content-type': contentType = '', etag = '' } = response.headers;
+      return { status: response.statusCode ?? 0, contentType, etag, body };
+    } catch (error) {
+      throw new Error(`Get "${urlOf(endpoint, path)}": ${await this.#errorText(error as Error, endpoint)}`, { cause: error });
+    }
   }
 
   /** Returns Go's text for a connection error. Node's certificate errors have fewer details, so the chain is fetched and verified again. */

@@ -56,6 +56,10 @@ it('fetches a document once per hash, and drops it when it is removed', async ()
   await look(one);
   expect(server.asked).toEqual(['/openapi/v3']);
   expect(changes).toHaveLength(1);
+  // A document that takes seconds to process is not used.
+  const large = { ...document, 'x-list': Array.from({ length: 200_000 }, () => 0) };
+  await look({ '/openapi/v3': indexOf('2'), [`/openapi/v3/${path}?hash=2`]: large });
+  expect(changes).toHaveLength(1);
   await look({ '/openapi/v3': indexOf('1', 'apis/b.io/v1') });
   expect(changes.slice(1)).toEqual([[]]);
   await look({

@@ -8,6 +8,7 @@ import type { DocumentBuilder } from '#apiserver/endpoints/openapi/document-buil
 import { oneStep } from '#apimachinery/runtime/steps';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { everyMinute, KeyedQueue } from './keyed-queue.ts';
+import { expectFew } from './remote-discovery.ts';
 
 const user = { name: 'system:aggregator', groups: [] };
 const timeoutMs = 60_000;
@@ -124,11 +125,15 @@ export class OpenApiController implements Disposable {
   }
 }
 
+/** Maximum number of values in a document, parts of which are processed in one turn of the event loop. That of all built-in groups has 37,000. */
+const maxValues = 150_000;
+
 /** Returns `null` for a response other than 200: the server has no such document. */
 async function getJson(server: ExtensionServer, path: string): Promise<{ readonly json: unknown; readonly hash: string } | null> {
   const { status, body } = await server.get(path, { user, headers, timeoutMs });
   if (status >= 500) throw new Error(`${path}: ${status}`);
   if (status !== 200) return null;
+  expectFew(body, maxValues);
   return { json: JSON.parse(body.toString('utf8')) as unknown, hash: createHash('sha512').update(body).digest('hex') };
 }
 

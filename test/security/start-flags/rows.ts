@@ -120,6 +120,7 @@ export const rows: readonly Row[] = [
     '--authorization-config=FOLDER/rbac.json',
     '--authorization-webhook-cache-authorized-ttl=1m',
   ),
+  one('authorization: a built-in type with another name', '--authorization-config=FOLDER/other-name.json'),
   one('authorization: a configuration that is not there', '--authorization-config=FOLDER/gone.json'),
 
   one('issuers: flags', ...oidc),
@@ -261,11 +262,11 @@ export async function writeFiles(folder: string): Promise<void> {
   const serviceAccounts = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
   const authentication = (rest: object): string =>
     JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration', ...rest });
-  const authorization = (type: string): string =>
+  const authorization = (type: string, name = type.toLowerCase()): string =>
     JSON.stringify({
       apiVersion: 'apiserver.config.k8s.io/v1',
       kind: 'AuthorizationConfiguration',
-      authorizers: [{ type, name: type.toLowerCase() }],
+      authorizers: [{ type, name }],
     });
   const files: Readonly<Record<string, string | Buffer>> = {
     'clients.pem': clients.pair.cert,
@@ -279,6 +280,7 @@ export async function writeFiles(folder: string): Promise<void> {
     'sa.key': serviceAccounts,
     'always-allow.json': authorization('AlwaysAllow'),
     'rbac.json': authorization('RBAC'),
+    'other-name.json': authorization('RBAC', 'roles'),
     'anonymous.json': authentication({ anonymous: { enabled: true } }),
     'no-anonymous.json': authentication({ anonymous: { enabled: false } }),
     'no-word.json': authentication({}),

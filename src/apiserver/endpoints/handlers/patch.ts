@@ -263,7 +263,7 @@ export class Patch {
   ) {
     const validates = options.fieldValidation !== 'Ignore';
     if (type === 'application/json-patch+json') {
-      const { operations, strictErrors } = decodeJsonPatch(value, validates, duplicateFields);
+      const { operations, strictErrors } = decodeJsonPatch(value, { isStrict: validates, duplicateFields });
       this.#parsed = operations;
       this.#strictErrors = strictErrors;
       return;

@@ -9,6 +9,7 @@ import { type FlatHeaders, isUpgradable, type UpgradableExchange } from '#apiser
 import { decodePath, joinPath } from '#apiserver/request/path';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { endWhenRead } from '#apiserver/serving/end-soon';
+import { type Answer, answerOf, headLimits } from '#apiserver/network/answer-of';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { TrustOptions } from '#apiserver/network/trust';
@@ -74,7 +75,8 @@ function outgoing(location: ProxyLocation, method: string, target: string, heade
   const { secure, host, port, address, tls, dial } = location;
   const agent = location.agent || (dial ? agentOf(dial, secure, {}) : location.agent);
   const name = host.includes(':') ? `[${host}]` : host;
-  const common = { host: address ?? host, port, method, path: target, headers: { host: `${name}:${port}`, ...headers }, setHost: false };
+  const own = { host: `${name}:${port}`, ...headers };
+  const common = { ...headLimits, host: address ?? host, port, method, path: target, headers: own, setHost: false };
   const connection = { ...common, ...(agent !== undefined && { agent }) };
   if (!secure) return http.request(connection);
   return https.request({ ...connection, ...(isIP(host) === 0 && { servername: host }), ...tls });
@@ -138,18 +140,18 @@ async function responseTo(
 ): Promise<http.IncomingMessage> {
   const { exchange, method } = context;
   const isRepeatable = repeatable.has(method) && exchange.bodyLength === 0;
-  const attempt = (place: ProxyLocation): Promise<http.IncomingMessage> => {
+  const attempt = async (place: ProxyLocation): Promise<http.IncomingMessage> => {
     const request = outgoing(place, method, target, headers);
     exchange.onClose(() => request.destroy());
-    return new Promise((resolve, reject) => {
-      request.once('response', resolve);
-      request.once('error', (error: NodeJS.ErrnoException) => {
-        const mayHaveBeenLost = request.reusedSocket && error.code === 'ECONNRESET' && !exchange.closed;
-        if (isRepeatable && mayHaveBeenLost && place.agent) attempt({ ...place, agent: false }).then(resolve, reject);
-        else reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`));
-      });
-      sendBodyOn(exchange, request);
-    });
+    const answer = answerOf(request);
+    sendBodyOn(exchange, request);
+    try {
+      return (await answer).response;
+    } catch (error) {
+      const mayHaveBeenLost = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !exchange.closed;
+      if (isRepeatable && mayHaveBeenLost && place.agent) return attempt({ ...place, agent: false });
+      throw newServiceUnavailable(`error trying to reach service: ${dialErrorText(error as Error)}`);
+    }
   };
   return attempt(location);
 }
@@ -213,13 +215,14 @@ async function proxyUpgrade(context: RequestContext, exchange: UpgradableExchang
   };
   const request = outgoing(location, context.method, `${location.path || '/'}${location.query && `?${location.query}`}`, headers);
   exchange.onClose(() => request.destroy());
-  const answer = await new Promise<{ response: http.IncomingMessage; backend?: Upgraded }>((resolve, reject) => {
-    request.once('upgrade', (response, socket, head) => resolve({ response, backend: { socket, head } }));
-    request.once('response', (response) => resolve({ response }));
-    request.once('error', (error) => reject(new StatusError(newStatus(500, '', `error dialing backend: ${dialErrorText(error)}`))));
+  let answer: Answer;
+  try {
     request.end();
-  });
-  const { response, backend } = answer;
+    answer = await answerOf(request, true);
+  } catch (error) {
+    throw new StatusError(newStatus(500, '', `error dialing backend: ${dialErrorText(error as Error)}`));
+  }
+  const { response, upgraded: backend } = answer;
   const status = response.statusCode ?? 500;
   if (backend) return splice(context, exchange, response, { ...backend, maxBytesPerSecond: location.maxBytesPerSecond });
   if (status < 400) {

@@ -23,6 +23,7 @@ import { BodyTooLargeError, type Exchange, pushContentLength, type ResponseStrea
 import type { RequestSpan } from '#apiserver/request/request-span';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { warningHeaders } from '#apiserver/request/warnings';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import { writeAsMade } from '#apiserver/serving/write-as-made';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipPieces } from './gzip-pieces.ts';
@@ -217,13 +218,29 @@ export function acceptsGzip(context: RequestContext): boolean {
   return context.compresses && (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
 }
 
-/** Relays the body of another server's response with backpressure. */
+/** A chunk of this size is sent on by itself, without a copy. */
+const largeChunkBytes = 4 * 1024;
+
+/** Relays the body of another server's response with backpressure. Small chunks that were read together are sent on as one. */
 export function sendOn(answer: IncomingMessage, stream: ResponseStream): void {
+  const merged = new MergedBytes();
+  const sendMerged = (): void => {
+    if (merged.length > 0 && !answer.errored && !stream.write(merged.take())) answer.pause();
+  };
   stream.onDrain(() => answer.resume());
   answer.on('data', (bytes: Buffer) => {
-    if (!stream.write(bytes)) answer.pause();
+    if (bytes.length >= largeChunkBytes && merged.length === 0) {
+      if (!stream.write(bytes)) answer.pause();
+      return;
+    }
+    // node:http parses all chunks that it has read before the next tick.
+    if (merged.length === 0) process.nextTick(sendMerged);
+    merged.append(bytes);
   });
-  answer.once('end', () => stream.end());
+  answer.once('end', () => {
+    sendMerged();
+    stream.end();
+  });
   answer.once('aborted', () => stream.abort());
   answer.once('error', () => stream.abort());
 }

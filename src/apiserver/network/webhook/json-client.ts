@@ -5,6 +5,7 @@ import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { urlToHttpOptions } from 'node:url';
+import { answerOf, headLimits } from '#apiserver/network/answer-of';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/network/endpoint';
@@ -240,28 +241,30 @@ export class JsonClient implements Disposable {
     return credential;
   }
 
-  #exchange(
+  async #exchange(
     method: JsonMethod,
     body: string | undefined,
     { path, headers, accept, contentType = 'application/json' }: JsonRequest,
     signal: AbortSignal,
   ): Promise<http.IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const place = this.options.endpoint?.();
-      const own = { ...headers, ...this.#headers, ...(accept !== undefined && { accept }) };
-      const request = this.#request({
-        ...this.#place,
-        ...(place && { hostname: place.host, port: place.port }),
-        ...(path !== undefined && { path }),
-        method,
-        agent: this.#agent,
-        headers: body === undefined ? own : { ...own, 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
-        signal,
-      });
-      request.on('error', (error) => reject(failure(error)));
-      request.on('response', resolve);
-      request.end(body);
+    const place = this.options.endpoint?.();
+    const own = { ...headers, ...this.#headers, ...(accept !== undefined && { accept }) };
+    const request = this.#request({
+      ...this.#place,
+      ...headLimits,
+      ...(place && { hostname: place.host, port: place.port }),
+      ...(path !== undefined && { path }),
+      method,
+      agent: this.#agent,
+      headers: body === undefined ? own : { ...own, 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
+      signal,
     });
+    request.end(body);
+    try {
+      return (await answerOf(request)).response;
+    } catch (error) {
+      throw failure(error as Error);
+    }
   }
 
   async #wholeOf(response: http.IncomingMessage): Promise<Buffer> {

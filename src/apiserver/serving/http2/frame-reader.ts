@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { MergedBytes } from '../merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import { errorCodes, flags, frameHeadBytes, frameTypes, Http2Error } from './protocol.ts';
 
 /** Receives frames. May throw Http2Error. */

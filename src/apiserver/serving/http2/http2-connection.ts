@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
 import { type ConnectionDeadlines, Persistence } from '../deadlines.ts';
-import { MergedBytes } from '../merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';

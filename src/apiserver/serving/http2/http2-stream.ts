@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { MergedBytes } from '../merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import type { BodyReceiver, ServerStream, StreamEvent } from '../server-stream.ts';
 import { type ErrorCode, errorCodes, initial } from './protocol.ts';
 

@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { parseContentLength } from '#apiserver/request/content-length';
 import type { BodyReceiver, StreamEvent } from '#apiserver/serving/server-stream';
 import { type ErrorCode, errorCodes, ofConnection } from '../http2/protocol.ts';
-import { MergedBytes } from '../merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 import type { ServerStream } from '../server-stream.ts';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 

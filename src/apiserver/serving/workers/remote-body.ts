@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { BodyTooLargeError, ClientGoneError } from '#apiserver/request/exchange';
 import { ArrivingBody } from '../arriving-body.ts';
-import { MergedBytes } from '../merged-bytes.ts';
+import { MergedBytes } from '#apiserver/base/merged-bytes';
 
 interface Reader {
   readonly limit: number;

@@ -1,11 +1,12 @@
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
+import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import { aggregateMessages, type FieldError } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, SelectorRequirement } from '#apiserver/authorization/authorizer';
-import { selectorsOf } from '#apiserver/authorization/request-selectors';
+import { selectorsSteps } from '#apiserver/authorization/request-selectors';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
@@ -45,8 +46,8 @@ async function review<T extends AccessReview>(
   await request.validate('CREATE', object, undefined);
   const { resourceAttributes } = object.spec ?? {};
   const selectors = [
-    selectorOfReview('field', resourceAttributes?.fieldSelector),
-    selectorOfReview('label', resourceAttributes?.labelSelector),
+    await startSteps(selectorOfReview('field', resourceAttributes?.fieldSelector)),
+    await startSteps(selectorOfReview('label', resourceAttributes?.labelSelector)),
   ];
   const [fieldSelector, labelSelector] = selectors.map(({ requirements }) => requirements);
   const attributes = attributesOf(userOf(object), object.spec ?? {});
@@ -111,15 +112,15 @@ interface ReviewedSelector {
  * Parses a raw selector, or takes its requirements. Requirements with unknown operators are ignored, which widens the request. Upstream:
  * BuildEvaluationError in registry/authorization/util/helpers.go.
  */
-function selectorOfReview(
+function* selectorOfReview(
   kind: 'field' | 'label',
   selector: ResourceAttributes['fieldSelector'] | ResourceAttributes['labelSelector'],
-): ReviewedSelector {
+): Steps<ReviewedSelector> {
   const { rawSelector = '', requirements = [] } = selector ?? {};
   const name = `${kind}Selector` as const;
   const ignored = (how: string): string => `spec.resourceAttributes.${name} ${how} due to parse error`;
   if (requirements.length === 0) {
-    const parsed = selectorsOf({ fieldSelector: '', labelSelector: '', [name]: rawSelector })[name];
+    const parsed = (yield* selectorsSteps({ fieldSelector: '', labelSelector: '', [name]: rawSelector }))[name];
     return { requirements: parsed && [...parsed], ...(rawSelector !== '' && !parsed && { problem: ignored('ignored') }) };
   }
   const known = requirements.flatMap(({ key = '', operator = '', values = [] }) =>

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import https from 'node:https';
 import { Inject, Injectable } from '@nestjs/common';
 import { newNotFound } from '#apimachinery/api/errors';
@@ -16,13 +15,17 @@ import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { LocalComponents } from '#apiserver/controllers/local-components';
+import { answerOf, headLimits } from '#apiserver/network/answer-of';
 import { trustOptions } from '#apiserver/network/trust';
+import { readStart } from '#apiserver/network/webhook/read-answer';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { pathsAround } from '#apiserver/storage/cacher/large-object';
 import type { ComponentCondition, ComponentStatus } from '#kubernetes/schema/core_v1.gen';
 
 const deprecation = 'v1 ComponentStatus is deprecated in v1.19+';
 const probeTimeoutMs = 20_000;
+/** Maximum length of a message, which is cut off. Upstream: kubernetes/pkg/probe/http/http.go (maxRespBodyLength). */
+const longestMessage = 10 * 1024;
 
 type Health = Pick<ComponentCondition, 'status' | 'message' | 'error'>;
 
@@ -47,24 +50,20 @@ async function healthOf(lease: string, port: number, local: LocalComponents): Pr
   return local.has(lease) ? { status: 'True', message: 'ok' } : probe(`https://127.0.0.1:${port}/healthz`);
 }
 
-function probe(url: string): Promise<Health> {
-  return new Promise((resolve) => {
-    const request = https.get(url, { ...trustOptions({ insecure: true }), timeout: probeTimeoutMs, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const code = response.statusCode ?? 0;
-        const healthy = code >= 200 && code < 400;
-        resolve(
-          healthy
-            ? { status: 'True', message: Buffer.concat(chunks).toString('utf8') }
-            : { status: 'False', message: `HTTP probe failed with statuscode: ${code}` },
-        );
-      });
-    });
-    request.on('timeout', () => request.destroy(new Error('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')));
-    request.on('error', (error) => resolve({ status: 'False', message: `Get ${JSON.stringify(url)}: ${dialErrorText(error)}` }));
-  });
+async function probe(url: string): Promise<Health> {
+  const signal = AbortSignal.timeout(probeTimeoutMs);
+  const request = https.get(url, { ...headLimits, ...trustOptions({ insecure: true }), signal, agent: false });
+  try {
+    const { response } = await answerOf(request);
+    const { statusCode: code = 0 } = response;
+    const message = (await readStart(response, longestMessage)).toString('utf8');
+    return code >= 200 && code < 400
+      ? { status: 'True', message }
+      : { status: 'False', message: `HTTP probe failed with statuscode: ${code}` };
+  } catch (error) {
+    const text = signal.aborted ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : dialErrorText(error);
+    return { status: 'False', message: `Get ${JSON.stringify(url)}: ${text}` };
+  }
 }
 
 async function statusOf(name: string, storage: StorageFactory, local: LocalComponents): Promise<ComponentStatus | undefined> {

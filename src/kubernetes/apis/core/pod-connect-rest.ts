@@ -18,6 +18,7 @@ import { respondBytes, sendOn, startHeaders } from '#apiserver/endpoints/handler
 import { acceptWebSocket, agreeToRead, isWebSocketRequest } from '#apiserver/endpoints/handlers/websocket';
 import type { ResponseStream } from '#apiserver/request/exchange';
 import type { RequestContext } from '#apiserver/request/request-context';
+import { answerOf, headLimits } from '#apiserver/network/answer-of';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
@@ -169,18 +170,16 @@ async function stream(context: RequestContext, { secure, host, port, tls, dial }
     host,
     port,
     path,
+    ...headLimits,
     ...tls,
     ...servername,
     ...(dial && { agent: agentOf(dial, secure, {}) }),
   });
   exchange.onClose(() => request.destroy());
-  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve);
-    request.once('error', (error) => {
-      const url = `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
-      reject(new StatusError(newStatus(500, '', `Get ${JSON.stringify(url)}: ${dialErrorText(error)}`)));
-    });
-    request.end();
+  request.end();
+  const { response } = await answerOf(request).catch((error: Error) => {
+    const url = `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+    throw new StatusError(newStatus(500, '', `Get ${JSON.stringify(url)}: ${dialErrorText(error)}`));
   });
   const status = response.statusCode ?? 500;
   if (status < 200 || status > 206) throw await kubeletError(response, status, info.name);
