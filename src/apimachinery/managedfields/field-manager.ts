@@ -60,6 +60,8 @@ export interface FieldManager {
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
   /** Like `apply`, but yields to the event loop; neither object may change meanwhile. */
   applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined>;
+  /** Returns the same manager with another converter between versions. */
+  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager;
 }
 
 export interface FieldManagerOptions {
@@ -84,10 +86,10 @@ export interface FieldManagerOptions {
    */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
   /**
-   * Treatment of objects with fields that another version does not declare (custom resources): `fail`, as upstream's converter, or `skip`
-   * the managers of that version, if `convert` does less than the conversion webhook. undefined if that cannot occur.
+   * True for custom resources: conversion neither decodes an object nor drops its nulls, and an object may have fields that another
+   * version does not declare, which fails as in upstream's converter.
    */
-  readonly unfit?: 'fail' | 'skip' | undefined;
+  readonly isUntyped?: boolean | undefined;
 }
 
 /** Fields that are never owned; managedfields/internal/stripmeta.go. */
@@ -119,6 +121,10 @@ class DefaultFieldManager implements FieldManager {
     this.#ofNew = new NewObjectFields(this.#updater.shape);
     this.#subresource = options.subresource ?? '';
     this.#clock = options.clock ?? now;
+  }
+
+  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager {
+    return new DefaultFieldManager({ ...this.options, convert });
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
@@ -170,8 +176,8 @@ class DefaultFieldManager implements FieldManager {
    * with a mistyped field that the endpoint resets. Only custom resources are not typed when they are decoded.
    */
   *#checkUndecoded(live: KubeObject | undefined, next: KubeObject): Steps<void> {
-    const { unfit, kind, resetFields } = this.options;
-    if (unfit === undefined) return;
+    const { isUntyped, kind, resetFields } = this.options;
+    if (!isUntyped) return;
     if (next.kind !== kind) throw new TypedError(`no corresponding type for ${formatKind(next.apiVersion, next.kind)}`);
     const isChanged = ([element = '']: readonly string[]): boolean => {
       const name = element.slice(2) as keyof KubeObject;
