@@ -13,6 +13,7 @@ import { newSeries, observe } from '#apiserver/base/metrics/series-histogram';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Predicate } from '#apiserver/storage/cacher/predicate';
 import type { ObjectEvent, WatchEvent } from '#apiserver/storage/cacher/watch-event';
+import { parseResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
 import { negotiate, type Negotiated, streamMediaTypes, watchMediaType } from './negotiation.ts';
@@ -39,7 +40,6 @@ export class WatchHandler {
 
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
-    if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
     const options = parseListOptions(context.searchParams);
     const selecting = storedSelectionOf(endpoint, options, context.info.name);
     return selecting instanceof Promise
@@ -49,6 +49,11 @@ export class WatchHandler {
 
   #watch(context: RequestContext, endpoint: ResourceEndpoint, negotiated: Negotiated, options: ListQuery, predicate: Predicate): void {
     const { store } = endpoint;
+    if (negotiated.mediaType === 'application/yaml') {
+      // Upstream chooses the form of the stream when it has the watch.
+      parseResourceVersion(options.resourceVersion);
+      throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
+    }
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated, endpoint);
     const timeoutMs = goMilliseconds(options.timeoutSeconds) || 1000 * this.minRequestTimeout * (1 + Math.random());
