@@ -66,6 +66,27 @@ async function apply(path: string, body: Json): Promise<{ status: number; body: 
   return { status: response.status, body: (await response.json()) as Json };
 }
 
+// Recorded from kube-apiserver: conversion that renames the version keeps the nulls that an apply or the removal of fields leaves.
+describe('server-side apply in another version', () => {
+  const group = 'nulls.example.com';
+  it('keeps nulls, and refuses those that the schema does not allow', async () => {
+    const map = { type: 'object', additionalProperties: { type: 'object', properties: { x: text, y: text } } };
+    const schema = { spec: { type: 'object', properties: { none: { ...text, nullable: true }, map } } };
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema },
+      { name: 'v2', schema },
+    ]);
+    await apply(path('v1'), object(group, 'v1', 'a', { spec: { none: 'x', map: { a: { x: '1' } } } }));
+    const { body } = await apply(path('v2'), object(group, 'v2', 'a', { spec: { none: null, map: { a: { x: '1' } } } }));
+    expect(body.spec).toEqual({ none: null, map: { a: { x: '1' } } });
+    const emptied = await apply(path('v1'), object(group, 'v1', 'a', { spec: { map: { a: {} } } }));
+    expect([emptied.status, emptied.body.message]).toEqual([
+      422,
+      `W.${group} "a" is invalid: spec.map.a: Invalid value: "null": spec.map.a in body must be of type object: "null"`,
+    ]);
+  });
+});
+
 describe('an object with fields managed in a removed version', () => {
   const group = 'gone.example.com';
   const versions = (served: boolean, storage: boolean): Version[] => [

@@ -368,7 +368,9 @@ export class Patch {
 
   /** Returns the strict errors of the patch and its result. */
   *#errorsOf(unknown: string[]): Steps<string[]> {
-    const sorted = this.type === 'application/json-patch+json' ? unknown : yield* sortedSteps(unknown, compareUtf8);
+    // The decoder of custom resources names them in upstream's order.
+    const isOrdered = this.type === 'application/json-patch+json' || this.endpoint.decode !== undefined;
+    const sorted = isOrdered ? unknown : yield* sortedSteps(unknown, compareUtf8);
     return [...this.#strictErrors, ...sorted];
   }
 

@@ -283,14 +283,13 @@ export class PodAttachHandler extends ContainerStreamHandler {
   }
 }
 
-/** Reads a port as Go does, which truncates it. Upstream: apimachinery/pkg/runtime/conversion.go (Convert_Slice_string_To_Slice_int32). */
+/** Reads a port as Go does. Upstream: apimachinery/pkg/runtime/conversion.go (Convert_Slice_string_To_Slice_int32). */
 function portNumber(text: string): number {
   const failed = (problem: string): StatusError =>
     newBadRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${problem}`);
   if (!/^\d+$/.test(text)) throw failed('invalid syntax');
-  const value = BigInt(text);
-  if (value > 0xffff_ffff_ffff_ffffn) throw failed('value out of range');
-  return Number(BigInt.asIntN(32, value));
+  if (BigInt(text) > 0x7fff_ffffn) throw failed('value out of range');
+  return Number(text);
 }
 
 /** Proxies streams to the ports of a pod. */
