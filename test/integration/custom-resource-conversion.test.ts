@@ -104,10 +104,7 @@ describe('a conversion webhook', () => {
     });
     const next = (address: string): Json => widget(widgets, 'a', { spec: { address } }, 'v2');
     const refused = await call(`${widgets.path('v2')}/a?fieldManager=two`, patch('apply', next('b.dev:80')));
-    expect([refused.code, refused.body['message']]).toEqual([
-      409,
-      'Apply failed with 1 conflict: conflict with "one": .spec.host',
-    ]);
+    expect([refused.code, refused.body['message']]).toEqual([409, 'Apply failed with 1 conflict: conflict with "one": .spec.host']);
     const forced = await call(`${widgets.path('v2')}/a?fieldManager=two&force=true`, patch('apply', next('b.dev:80')));
     const owned = (body: Json): [string, Json][] =>
       ((body['metadata'] as Json)['managedFields'] as Json[]).map((entry) => [entry['manager'] as string, entry['fieldsV1'] as Json]);

@@ -254,11 +254,11 @@ class ConversionCall {
 
   #result(original: KubeObject, converted: unknown, groupVersion: string): KubeObject {
     const at = 'returned invalid object at index 0';
-    if (converted !== null && !isJsonObject(converted)) {
-      const message = `json: cannot unmarshal ${jsonKind(converted)} into Go value of type map[string]interface {}`;
+    if (!isJsonObject(converted)) {
+      const target = 'Go value of type map[string]interface {}';
+      const message = converted === null ? 'unexpected end of JSON input' : `json: cannot unmarshal ${jsonKind(converted)} into ${target}`;
       throw new ConversionError('conversion_webhook_invalid_converted_object_failure', message);
     }
-    if (converted === null) throw this.#failure(`${at}: Object 'Kind' is missing in 'null'`);
     const got = converted as unknown as KubeObject;
     if (got.apiVersion !== groupVersion) {
       const versions = `expected ${groupVersion}, received ${String(got.apiVersion ?? '')}`;

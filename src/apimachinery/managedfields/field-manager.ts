@@ -344,6 +344,9 @@ class DefaultFieldManager implements FieldManager {
   *#ownersBefore(untracked: KubeObject, isLarge: boolean): Steps<readonly Manager[]> {
     const updater = this.#updater;
     try {
+      // A comparison with nothing passes over a scalar in the place of a map. Only custom resources can have one.
+      const problem = this.options.isUntyped ? yield* problemOf(updater.shape, untracked) : undefined;
+      if (problem) throw problem;
       const all = isLarge ? yield* updater.compareSteps(undefined, untracked) : updater.compare(undefined, untracked);
       yield;
       return yield* this.#claim(all, [], beforeFirstApply);
