@@ -87,6 +87,26 @@ describe('server-side apply in another version', () => {
   });
 });
 
+// Recorded from kube-apiserver: a write through the object takes its status from the managers of other versions, and does not store it.
+it('a change of the status that is not stored is one for the managers of other versions', async () => {
+  const group = 'reset.example.com';
+  const schema = { status: { type: 'object', properties: { s: text, t: text } } };
+  const subresources = { status: {} };
+  const path = await define(group, [
+    { name: 'v1', storage: true, schema, subresources },
+    { name: 'v2', schema, subresources },
+  ]);
+  await apply(path('v1'), object(group, 'v1', 'a', {}));
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const body = object(group, 'v2', 'a', { status: { s: '1', t: '1' } });
+  await cluster.fetch(`${path('v2')}/a/status?fieldManager=m`, { method: 'PATCH', headers, body });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const response = await cluster.fetch(`${path('v1')}/a`, { method: 'PATCH', headers: merge, body: { status: { s: '2' } } });
+  const { status, metadata } = (await response.json()) as Json;
+  expect(status).toEqual({ s: '1', t: '1' });
+  expect(metadata.managedFields).toEqual([expect.objectContaining({ manager: 'm', fieldsV1: { 'f:status': { 'f:t': {} } } })]);
+});
+
 describe('an object with fields managed in a removed version', () => {
   const group = 'gone.example.com';
   const versions = (served: boolean, storage: boolean): Version[] => [

@@ -74,7 +74,7 @@ export interface FieldManagerOptions {
   readonly groupVersion: string;
   readonly kind: string;
   readonly subresource?: string | undefined;
-  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions. */
+  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions, of custom resources only in this one. */
   readonly resetFields?: FieldSet | undefined;
   /** Returns the current time in RFC 3339, whole seconds, UTC. */
   readonly clock?: (() => string) | undefined;

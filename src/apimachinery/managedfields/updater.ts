@@ -199,6 +199,8 @@ export class Updater {
     const b = this.#convert(next, version, reading);
     if (!a || !b) return undefined;
     if (this.options.isUntyped) for (const object of [a, b]) validate(shapeOf(type), object);
+    // Upstream knows the reset fields of a custom resource in the version of the request only.
+    if (this.options.isUntyped) return compare(shapeOf(type), a, b, { left: 'typed', right: reading }) ?? nothing;
     return this.#filter(compare(shapeOf(type), a, b, typed, this.skip)) ?? nothing;
   }
 
