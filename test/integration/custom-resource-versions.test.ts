@@ -107,6 +107,26 @@ it('a change of the status that is not stored is one for the managers of other v
   expect(metadata.managedFields).toEqual([expect.objectContaining({ manager: 'm', fieldsV1: { 'f:status': { 'f:t': {} } } })]);
 });
 
+// Recorded from kube-apiserver: what was stored before the schema has no managed fields from the next write on, and cannot be applied to.
+it('an object with a mistyped field is not tracked', async () => {
+  const group = 'mistyped.example.com';
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const path = await define(group, [{ name: 'v1', storage: true, schema: { spec: open } }]);
+  await client.call('POST', path('v1'), object(group, 'v1', 'a', { spec: { list: 'none' } }));
+  const list = { type: 'array', items: text };
+  const [version] = [{ name: 'v1', storage: true, schema: { spec: { type: 'object', properties: { list } } } }].map(versionOf);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const patched = async (at: string, body: Json): Promise<Json> =>
+    (await (await cluster.fetch(at, { method: 'PATCH', headers: merge, body })).json()) as Json;
+  await patched(`${definitions}/ws.${group}`, { spec: { versions: [version] } });
+  await until(async () => (await patched(`${path('v1')}/a`, { metadata: { labels: { a: '1' } } })).metadata.managedFields === undefined);
+  const applied = await apply(path('v1'), object(group, 'v1', 'a', { spec: { list: ['x'] } }));
+  expect([applied.status, applied.body.message]).toEqual([
+    500,
+    `failed to create manager for existing fields: failed to convert new object (default/a; ${group}/v1, Kind=W) to smd typed: .spec.list: expected list, got &{none}`,
+  ]);
+});
+
 describe('an object with fields managed in a removed version', () => {
   const group = 'gone.example.com';
   const versions = (served: boolean, storage: boolean): Version[] => [

@@ -173,19 +173,17 @@ class DefaultFieldManager implements FieldManager {
 
   /**
    * Throws TypedError for an object that upstream cannot compare, although its compared fields have no fault: one of another kind, or
-   * with a mistyped field that the endpoint resets. Only custom resources are not typed when they are decoded.
+   * with a mistyped field that the endpoint resets or that was stored before the schema. Only custom resources are not typed when they
+   * are decoded.
    */
   *#checkUndecoded(live: KubeObject | undefined, next: KubeObject): Steps<void> {
-    const { isUntyped, kind, resetFields } = this.options;
+    const { isUntyped, kind } = this.options;
     if (!isUntyped) return;
     if (next.kind !== kind) throw new TypedError(`no corresponding type for ${formatKind(next.apiVersion, next.kind)}`);
-    const isChanged = ([element = '']: readonly string[]): boolean => {
-      const name = element.slice(2) as keyof KubeObject;
-      return next[name] !== undefined && !deepEqual(next[name], live?.[name]);
-    };
-    if (![...(resetFields ?? [])].some(isChanged)) return;
-    const problem = yield* problemOf(this.#updater.shape, next);
-    if (problem) throw problem;
+    for (const object of live ? [live, next] : [next]) {
+      const problem = yield* problemOf(this.#updater.shape, object);
+      if (problem) throw problem;
+    }
   }
 
   /** Returns the owners after the manager has taken the fields that it changed; the same array if it changed none. */

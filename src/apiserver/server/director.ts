@@ -99,7 +99,7 @@ export class Director {
     const handler = installed.verbs.get(info.verb);
     // Upstream warns before it looks for the verb.
     warnIfDeprecated(context, installed.endpoint.definition);
-    // Upstream looks at the form of a patch before the name.
+    // Upstream checks the content type of a patch before the name.
     const isNameless = info.verb === 'update' || (info.verb === 'patch' && isPatchType(context, installed.endpoint));
     if (handler && info.name === '' && isNameless) return respondError(context, newBadRequest('name must be provided'));
     if (handler) return handle(context, installed, handler);

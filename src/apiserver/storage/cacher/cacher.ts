@@ -49,7 +49,7 @@ export interface CacherOptions {
   readonly storage: Storage & Partial<CommitFeed>;
   /** For example `/pods/`: all keys under it belong to the resource. */
   readonly prefix: string;
-  /** What a failed list of the cache names; default: nothing. Upstream: client-go/tools/cache/reflector.go. */
+  /** Kind that the error of a failed list names. Default: none. Upstream: client-go/tools/cache/reflector.go. */
   readonly listed?: string | undefined;
   readonly parse: (bytes: Buffer) => KubeObject;
   /** Parses a large object in chunks. Default: parses in one call. */
