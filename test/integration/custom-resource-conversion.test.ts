@@ -42,12 +42,15 @@ const converting: Answerer = (review) =>
   );
 
 function converted(object: Json, { request: { desiredAPIVersion } }: Review): Json {
-  const spec = object['spec'] as Json;
+  // The field manager also converts objects without their owned fields.
+  const spec = (object['spec'] ?? {}) as Json;
   const [host, port] = String(spec['address'] ?? '').split(':');
   return {
     ...object,
     apiVersion: desiredAPIVersion,
-    spec: desiredAPIVersion.endsWith('/v2') ? { address: `${spec['host']}:${spec['port']}` } : { host, port },
+    ...(object['spec'] !== undefined && {
+      spec: desiredAPIVersion.endsWith('/v2') ? { address: `${spec['host']}:${spec['port']}` } : { host, port },
+    }),
   };
 }
 
@@ -90,6 +93,31 @@ describe('a conversion webhook', () => {
     const created = await call(widgets.path('v2'), { body: widget(widgets, 'c', { spec: { address: 'c.dev:82' } }, 'v2') });
     expect(created.body).toMatchObject({ apiVersion: `${widgets.group}/v2`, spec: { address: 'c.dev:82' } });
     expect((await call(`${widgets.path('v1')}/c`)).body['spec']).toEqual({ host: 'c.dev', port: '82' });
+  });
+
+  // Recorded from kube-apiserver: the managers of each version are compared with the object in that version.
+  it('converts for the managers of other versions', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(`${widgets.path('v1')}/a?fieldManager=one`, {
+      ...patch('apply', { ...widget(widgets, 'a', { spec }) }),
+    });
+    const next = (address: string): Json => widget(widgets, 'a', { spec: { address } }, 'v2');
+    const refused = await call(`${widgets.path('v2')}/a?fieldManager=two`, patch('apply', next('b.dev:80')));
+    expect([refused.code, refused.body['message']]).toEqual([409, 'Apply failed with 1 conflict: conflict with "one": .spec.host']);
+    const forced = await call(`${widgets.path('v2')}/a?fieldManager=two&force=true`, patch('apply', next('b.dev:80')));
+    const owned = (body: Json): [string, Json][] =>
+      ((body['metadata'] as Json)['managedFields'] as Json[]).map((entry) => [entry['manager'] as string, entry['fieldsV1'] as Json]);
+    expect(owned(forced.body)).toEqual([
+      ['one', { 'f:spec': { 'f:port': {} } }],
+      ['two', { 'f:spec': { 'f:address': {} } }],
+    ]);
+    const changed = await call(`${widgets.path('v1')}/a?fieldManager=three`, patch('merge', { spec: { port: '81' } }));
+    expect(owned(changed.body)).toEqual([['three', { 'f:spec': { 'f:port': {} } }]]);
+    await call(`${widgets.path('v2')}/a?fieldManager=two&force=true`, patch('apply', next('c.dev:83')));
+    answer = ({ request: { uid } }) => reviewed(uid, { result: { status: 'Failure', message: 'not today' } });
+    const failed = await call(`${widgets.path('v1')}/a?fieldManager=three`, patch('merge', { spec: { port: '82' } }));
+    expect([failed.code, (failed.body['metadata'] as Json)['managedFields']]).toEqual([200, undefined]);
   });
 
   it('receives a list as one batch', async () => {
@@ -181,6 +209,18 @@ describe('a conversion webhook', () => {
         ),
       'returned invalid metadata: metadata.labels[x] must be a string, but is int64 in converted object',
     ],
+    [
+      'adds a label without a value',
+      (review) =>
+        success(
+          review,
+          review.request.objects.map((object) => ({
+            ...converted(object, review),
+            metadata: { ...(object['metadata'] as Json), labels: { x: null } },
+          })),
+        ),
+      'returned invalid metadata: metadata.labels[x] must be a string, but is <nil> in converted object',
+    ],
   ];
   it.each(wrong)('that %s fails the request', async (_, answerer, message) => {
     const widgets = convertedKind();
@@ -252,7 +292,8 @@ describe('a conversion webhook', () => {
       success(
         review,
         review.request.objects.map((object) => {
-          const value = (object['spec'] as Json)['host'] ?? (object['spec'] as Json)['address'];
+          const { host, address } = (object['spec'] ?? {}) as Json;
+          const value = host ?? address;
           const isV2 = review.request.desiredAPIVersion.endsWith('/v2');
           return { ...object, apiVersion: review.request.desiredAPIVersion, spec: isV2 ? { address: value } : { host: value } };
         }),
@@ -266,10 +307,8 @@ describe('a conversion webhook', () => {
     const owners = (changed.body['metadata']['managedFields'] as Json[]).map(
       ({ manager, apiVersion }) => [manager, apiVersion] as unknown[],
     );
-    expect(owners).toEqual([
-      ['me', `${widgets.group}/v1`],
-      ['other', `${widgets.group}/v2`],
-    ]);
+    // The other change is one of the field in v1, too.
+    expect(owners).toEqual([['other', `${widgets.group}/v2`]]);
   });
 
   it('with a missing service is reported', async () => {

@@ -66,6 +66,67 @@ async function apply(path: string, body: Json): Promise<{ status: number; body: 
   return { status: response.status, body: (await response.json()) as Json };
 }
 
+// Recorded from kube-apiserver: conversion that renames the version keeps the nulls that an apply or the removal of fields leaves.
+describe('server-side apply in another version', () => {
+  const group = 'nulls.example.com';
+  it('keeps nulls, and refuses those that the schema does not allow', async () => {
+    const map = { type: 'object', additionalProperties: { type: 'object', properties: { x: text, y: text } } };
+    const schema = { spec: { type: 'object', properties: { none: { ...text, nullable: true }, map } } };
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema },
+      { name: 'v2', schema },
+    ]);
+    await apply(path('v1'), object(group, 'v1', 'a', { spec: { none: 'x', map: { a: { x: '1' } } } }));
+    const { body } = await apply(path('v2'), object(group, 'v2', 'a', { spec: { none: null, map: { a: { x: '1' } } } }));
+    expect(body.spec).toEqual({ none: null, map: { a: { x: '1' } } });
+    const emptied = await apply(path('v1'), object(group, 'v1', 'a', { spec: { map: { a: {} } } }));
+    expect([emptied.status, emptied.body.message]).toEqual([
+      422,
+      `W.${group} "a" is invalid: spec.map.a: Invalid value: "null": spec.map.a in body must be of type object: "null"`,
+    ]);
+  });
+});
+
+// Recorded from kube-apiserver: a write through the object takes its status from the managers of other versions, and does not store it.
+it('a change of the status that is not stored is one for the managers of other versions', async () => {
+  const group = 'reset.example.com';
+  const schema = { status: { type: 'object', properties: { s: text, t: text } } };
+  const subresources = { status: {} };
+  const path = await define(group, [
+    { name: 'v1', storage: true, schema, subresources },
+    { name: 'v2', schema, subresources },
+  ]);
+  await apply(path('v1'), object(group, 'v1', 'a', {}));
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const body = object(group, 'v2', 'a', { status: { s: '1', t: '1' } });
+  await cluster.fetch(`${path('v2')}/a/status?fieldManager=m`, { method: 'PATCH', headers, body });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const response = await cluster.fetch(`${path('v1')}/a`, { method: 'PATCH', headers: merge, body: { status: { s: '2' } } });
+  const { status, metadata } = (await response.json()) as Json;
+  expect(status).toEqual({ s: '1', t: '1' });
+  expect(metadata.managedFields).toEqual([expect.objectContaining({ manager: 'm', fieldsV1: { 'f:status': { 'f:t': {} } } })]);
+});
+
+// Recorded from kube-apiserver: what was stored before the schema has no managed fields from the next write on, and cannot be applied to.
+it('an object with a mistyped field is not tracked', async () => {
+  const group = 'mistyped.example.com';
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const path = await define(group, [{ name: 'v1', storage: true, schema: { spec: open } }]);
+  await client.call('POST', path('v1'), object(group, 'v1', 'a', { spec: { list: 'none' } }));
+  const list = { type: 'array', items: text };
+  const [version] = [{ name: 'v1', storage: true, schema: { spec: { type: 'object', properties: { list } } } }].map(versionOf);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const patched = async (at: string, body: Json): Promise<Json> =>
+    (await (await cluster.fetch(at, { method: 'PATCH', headers: merge, body })).json()) as Json;
+  await patched(`${definitions}/ws.${group}`, { spec: { versions: [version] } });
+  await until(async () => (await patched(`${path('v1')}/a`, { metadata: { labels: { a: '1' } } })).metadata.managedFields === undefined);
+  const applied = await apply(path('v1'), object(group, 'v1', 'a', { spec: { list: ['x'] } }));
+  expect([applied.status, applied.body.message]).toEqual([
+    500,
+    `failed to create manager for existing fields: failed to convert new object (default/a; ${group}/v1, Kind=W) to smd typed: .spec.list: expected list, got &{none}`,
+  ]);
+});
+
 describe('an object with fields managed in a removed version', () => {
   const group = 'gone.example.com';
   const versions = (served: boolean, storage: boolean): Version[] => [

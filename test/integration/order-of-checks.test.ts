@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 /** Answers equal those of kube-apiserver v1.36.3, in particular where a request has several mistakes. */
@@ -10,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 const core = '/api/v1/namespaces/default';
+const apps = '/apis/apps/v1/namespaces/default/deployments';
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const events = '/apis/events.k8s.io/v1/namespaces/default/events';
 const scalers = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers?dryRun=All`;
 const scaler = (spec: object): object => ({
@@ -26,6 +29,7 @@ const types = {
   smp: 'application/strategic-merge-patch+json',
   jp: 'application/json-patch+json',
   text: 'text/plain',
+  unvalued: 'application/json;a',
 };
 
 interface Case {
@@ -33,12 +37,19 @@ interface Case {
   readonly path: string;
   readonly body?: object | string;
   readonly type?: keyof typeof types;
+  readonly accept?: string;
 }
 
-async function ask({ method, path, body, type = 'json' }: Case): Promise<{ status: number; message: string; warning: string | null }> {
-  const options = { ...(method && { method }), ...(body !== undefined && { body }), headers: { 'content-type': types[type] } };
+async function ask({
+  method,
+  path,
+  body,
+  type = 'json',
+  accept = 'application/json',
+}: Case): Promise<{ status: number; message: string; warning: string | null }> {
+  const options = { ...(method && { method }), ...(body !== undefined && { body }), headers: { 'content-type': types[type], accept } };
   const response = await cluster.fetch(path, options as Parameters<TestCluster['fetch']>[1]);
-  const { message = '' } = (await response.json()) as { message?: string };
+  const { message = '' } = parseYaml(await response.text()) as { message?: string };
   return { status: response.status, message, warning: response.headers.get('warning') };
 }
 
@@ -102,6 +113,29 @@ describe('a request with a mistake', () => {
       `${handled}strict decoding error: unknown field "spec.x"`,
     ],
     ['another version', { path: scalers('v2'), body: scaler({}) }, 400, wrongVersion],
+    // Upstream's scheme still has versions that no server serves.
+    [
+      'version that is gone',
+      { path: `${apps}?dryRun=All`, body: { apiVersion: 'apps/v1beta1', kind: 'Deployment', metadata: { name: 'd' } } },
+      400,
+      'the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)',
+    ],
+    [
+      'kind of a version that is gone',
+      { ...post, body: { apiVersion: 'extensions/v1beta1', kind: 'Ingress', metadata: { name: 'i' } } },
+      400,
+      'Ingress in version "v1beta1" cannot be handled as a ConfigMap: converting (v1beta1.Ingress) to (core.ConfigMap): unknown conversion',
+    ],
+    ['content type whose parameter has no value', { ...post, body: ownKind, type: 'unvalued' }, 415, 'in an unknown format'],
+    ['port that is no number', { method: 'POST', path: `${core}/pods/none/portforward?ports=x` }, 400, 'cannot convert to []int32: '],
+    ['aggregated form of a version', { path: '/apis/apps/v1', accept: aggregated }, 406, 'only the following media types are accepted'],
+    ['aggregated form of a group', { path: '/apis/apps', accept: aggregated }, 406, 'only the following media types are accepted'],
+    [
+      'watch in YAML with options that conflict',
+      { path: `${core}/configmaps?watch=1&resourceVersionMatch=Exact`, accept: 'application/yaml' },
+      422,
+      'resourceVersionMatch is forbidden for watch',
+    ],
     [
       'value in another kind',
       { ...post, body: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 5 } } },

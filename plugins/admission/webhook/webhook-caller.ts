@@ -3,7 +3,7 @@ import { RequestTimeoutError } from '#sdk/internal';
 import { hasNoSideEffects, type Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
-import { RequestError, type WebhookClient } from './webhook-client.ts';
+import { ClientError, RequestError, type WebhookClient } from './webhook-client.ts';
 import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
 import type { Call, WebhookMetrics } from './webhook-metrics.ts';
 
@@ -93,7 +93,7 @@ export class WebhookCaller {
     } catch (error) {
       throw new CallError(
         spec.name,
-        `failed to call webhook: ${(error as Error).message}`,
+        `${error instanceof ClientError ? 'could not get REST client' : 'failed to call webhook'}: ${(error as Error).message}`,
         error instanceof RequestError ? error.code : 503,
       );
     } finally {

@@ -17,6 +17,7 @@ const userAgent = 'kube-apiserver-admission';
 /** Timeout of webhooks without one. Upstream: util/webhook/authentication.go. */
 const longestMs = 30_000;
 const maxClients = 200;
+const certificateHead = '-----BEGIN CERTIFICATE-----';
 
 /** A request without a successful response. */
 export class RequestError extends Error {
@@ -27,6 +28,9 @@ export class RequestError extends Error {
     super(message);
   }
 }
+
+/** A webhook's configuration of which no client can be made. Upstream: webhook.ErrCallingWebhook before the request. */
+export class ClientError extends Error {}
 
 /** A webhook with the key of its client; webhooks with the same server and authorities share connections. */
 interface Target extends WebhookTarget {
@@ -76,6 +80,8 @@ export class WebhookClient implements Disposable {
     if (known) return known;
     try {
       const found = webhookTarget(config, this.resolver);
+      if (found.certificateAuthority?.includes(certificateHead) === false)
+        throw new ClientError('unable to load root certificates: unable to parse bytes as PEM block');
       const { service } = config;
       const target = {
         ...found,
@@ -84,7 +90,7 @@ export class WebhookClient implements Disposable {
       this.#targets.set(config, target);
       return target;
     } catch (error) {
-      throw new RequestError((error as Error).message, 500);
+      throw error instanceof ClientError ? error : new RequestError((error as Error).message, 500);
     }
   }
 

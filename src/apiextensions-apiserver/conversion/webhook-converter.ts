@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { newGenericServerResponse, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { goTypeName } from '#apimachinery/patch/format-value';
+import { jsonKind } from '#apimachinery/patch/json-patch';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
@@ -157,10 +158,25 @@ function clientOf(config: WebhookClientConfig, services: ServiceResolver): JsonC
   return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, authority, endpoint, dial });
 }
 
-/** Returns an error without the response body, which may contain secrets. Upstream: client-go/rest/request.go (transformResponse). */
+/**
+ * Returns the error of a failed response: the message of a Status, but no other content, which may be secret. Upstream:
+ * client-go/rest/request.go (transformResponse, Result.Error).
+ */
 function unexpectedStatus(error: WebhookError): Error {
+  const status = error.answer && statusIn(error.answer);
+  if (status !== undefined) return new Error(status, { cause: error });
   const { message } = newGenericServerResponse(error.status, 'POST', undefined, '', 'unknown', 0, true);
   return new Error(message, { cause: error });
+}
+
+function statusIn(answer: Buffer): string | undefined {
+  try {
+    const value: unknown = JSON.parse(answer.toString('utf8'));
+    const isFailure = isJsonObject(value) && value['kind'] === 'Status' && value['status'] === 'Failure';
+    return isFailure && typeof value['message'] === 'string' ? value['message'] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Decodes a response. As upstream's codecs of apiextensions.k8s.io, it falls back to YAML. */
@@ -238,7 +254,11 @@ class ConversionCall {
 
   #result(original: KubeObject, converted: unknown, groupVersion: string): KubeObject {
     const at = 'returned invalid object at index 0';
-    if (!isJsonObject(converted)) throw this.#failure(`${at}: Object 'Kind' is missing in '${encodeJson(converted)}'`);
+    if (!isJsonObject(converted)) {
+      const target = 'Go value of type map[string]interface {}';
+      const message = converted === null ? 'unexpected end of JSON input' : `json: cannot unmarshal ${jsonKind(converted)} into ${target}`;
+      throw new ConversionError('conversion_webhook_invalid_converted_object_failure', message);
+    }
     const got = converted as unknown as KubeObject;
     if (got.apiVersion !== groupVersion) {
       const versions = `expected ${groupVersion}, received ${String(got.apiVersion ?? '')}`;
@@ -305,7 +325,9 @@ function stringsOf(value: unknown, field: string): Record<string, string> | unde
   if (!isJsonObject(value)) throw new Error(`invalid metadata.${field} of type ${goTypeName(value)} in converted object`);
   for (const [key, text] of Object.entries(value)) {
     if (typeof text !== 'string')
-      throw new Error(`metadata.${field}[${key}] must be a string, but is ${goTypeName(text)} in converted object`);
+      throw new Error(
+        `metadata.${field}[${key}] must be a string, but is ${text === null ? '<nil>' : goTypeName(text)} in converted object`,
+      );
   }
   return value as Record<string, string>;
 }

@@ -1,4 +1,5 @@
 import { newForbidden } from '#apimachinery/api/errors';
+import { deepCopy } from '#apimachinery/runtime/copy';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import type { EndpointHandler, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Installer, ResourceSource } from '#apiserver/endpoints/installer';
@@ -150,6 +151,10 @@ export class ServedDefinition implements Disposable {
         : this.versions.flatMap(
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
           ),
+    converter: () => {
+      const converter = this.#converter;
+      return converter && (async (object, groupVersion) => (await converter.convert([deepCopy(object)], groupVersion))[0]!);
+    },
     special: ({ computed, read }, subresource) => {
       if (read && subresource === '') return this.options.read;
       if (computed && Object.hasOwn(computed, subresource)) return this.options.computed;
@@ -168,7 +173,7 @@ export class ServedDefinition implements Disposable {
     };
   }
 
-  /** Returns the definition in another version. For managed fields, versions differ only by name. */
+  /** Returns the definition in another version. Without a converter, versions differ only by name. */
   #inVersion({ group }: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined {
     const found = this.versions.find(({ definition }) => groupVersionString({ group, version: definition.version }) === groupVersion);
     const rename = (object: KubeObject): KubeObject => withVersion(object, groupVersion);

@@ -1,3 +1,4 @@
+import { leastThreadTime } from '#apimachinery/testing/least-thread-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '#apimachinery/api/errors';
@@ -170,9 +171,9 @@ describe('update', () => {
     const count = 20_000;
     const managedFields = Array.from({ length: count }, (_, i) => entry(`m${i}`, { 'f:spec': { 'f:data': { [`f:k${i}`]: {} } } }));
     const data = Object.fromEntries(managedFields.map((_, i) => [`k${i}`, '1']));
-    const began = performance.now();
-    const after = make().update(stored(thing({ data })), thing({ data, replicas: 1 }, { managedFields }), 'me');
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const write = (): KubeObject => make().update(stored(thing({ data })), thing({ data, replicas: 1 }, { managedFields }), 'me');
+    const after = write();
+    expect(leastThreadTime(write, 6_000)).toBeLessThan(6_000);
     expect(after.metadata.managedFields).toHaveLength(10);
     const ancient = after.metadata.managedFields?.find(({ manager }) => manager === 'ancient-changes')?.fieldsV1;
     expect([...FieldSet.fromFieldsV1(ancient as FieldsV1)].length).toBe(count - 8);

@@ -60,6 +60,8 @@ export interface FieldManager {
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
   /** Like `apply`, but yields to the event loop; neither object may change meanwhile. */
   applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined>;
+  /** Returns the same manager with another converter between versions. */
+  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager;
 }
 
 export interface FieldManagerOptions {
@@ -72,7 +74,7 @@ export interface FieldManagerOptions {
   readonly groupVersion: string;
   readonly kind: string;
   readonly subresource?: string | undefined;
-  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions. */
+  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions, of custom resources only in this one. */
   readonly resetFields?: FieldSet | undefined;
   /** Returns the current time in RFC 3339, whole seconds, UTC. */
   readonly clock?: (() => string) | undefined;
@@ -84,10 +86,10 @@ export interface FieldManagerOptions {
    */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
   /**
-   * Treatment of objects with fields that another version does not declare (custom resources): `fail`, as upstream's converter, or `skip`
-   * the managers of that version, if `convert` does less than the conversion webhook. undefined if that cannot occur.
+   * True for custom resources: conversion neither decodes an object nor drops its nulls, and an object may have fields that another
+   * version does not declare, which fails as in upstream's converter.
    */
-  readonly unfit?: 'fail' | 'skip' | undefined;
+  readonly isUntyped?: boolean | undefined;
 }
 
 /** Fields that are never owned; managedfields/internal/stripmeta.go. */
@@ -119,6 +121,10 @@ class DefaultFieldManager implements FieldManager {
     this.#ofNew = new NewObjectFields(this.#updater.shape);
     this.#subresource = options.subresource ?? '';
     this.#clock = options.clock ?? now;
+  }
+
+  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager {
+    return new DefaultFieldManager({ ...this.options, convert });
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
@@ -167,19 +173,17 @@ class DefaultFieldManager implements FieldManager {
 
   /**
    * Throws TypedError for an object that upstream cannot compare, although its compared fields have no fault: one of another kind, or
-   * with a mistyped field that the endpoint resets. Only custom resources are not typed when they are decoded.
+   * with a mistyped field that the endpoint resets or that was stored before the schema. Only custom resources are not typed when they
+   * are decoded.
    */
   *#checkUndecoded(live: KubeObject | undefined, next: KubeObject): Steps<void> {
-    const { unfit, kind, resetFields } = this.options;
-    if (unfit === undefined) return;
+    const { isUntyped, kind } = this.options;
+    if (!isUntyped) return;
     if (next.kind !== kind) throw new TypedError(`no corresponding type for ${formatKind(next.apiVersion, next.kind)}`);
-    const isChanged = ([element = '']: readonly string[]): boolean => {
-      const name = element.slice(2) as keyof KubeObject;
-      return next[name] !== undefined && !deepEqual(next[name], live?.[name]);
-    };
-    if (![...(resetFields ?? [])].some(isChanged)) return;
-    const problem = yield* problemOf(this.#updater.shape, next);
-    if (problem) throw problem;
+    for (const object of live ? [live, next] : [next]) {
+      const problem = yield* problemOf(this.#updater.shape, object);
+      if (problem) throw problem;
+    }
   }
 
   /** Returns the owners after the manager has taken the fields that it changed; the same array if it changed none. */
@@ -338,6 +342,9 @@ class DefaultFieldManager implements FieldManager {
   *#ownersBefore(untracked: KubeObject, isLarge: boolean): Steps<readonly Manager[]> {
     const updater = this.#updater;
     try {
+      // A comparison with nothing passes over a scalar in the place of a map. Only custom resources can have one.
+      const problem = this.options.isUntyped ? yield* problemOf(updater.shape, untracked) : undefined;
+      if (problem) throw problem;
       const all = isLarge ? yield* updater.compareSteps(undefined, untracked) : updater.compare(undefined, untracked);
       yield;
       return yield* this.#claim(all, [], beforeFirstApply);

@@ -3,7 +3,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { type Conflict, ConflictError } from './conflict.ts';
 import { FieldSet, unionOfAllSteps } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
@@ -23,7 +23,7 @@ export interface UpdaterOptions {
   readonly resetFields?: FieldSet | undefined;
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
-  readonly unfit?: 'fail' | 'skip' | undefined;
+  readonly isUntyped?: boolean | undefined;
 }
 
 /** Result of an update or an apply, with the new owners. */
@@ -198,8 +198,10 @@ export class Updater {
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
     if (!a || !b) return undefined;
-    if (this.options.unfit === 'fail') for (const object of [a, b]) validate(shapeOf(type), object);
-    return atOnce(this.#whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing;
+    if (this.options.isUntyped) for (const object of [a, b]) validate(shapeOf(type), object);
+    // Upstream knows the reset fields of a custom resource in the version of the request only.
+    if (this.options.isUntyped) return compare(shapeOf(type), a, b, { left: 'typed', right: reading }) ?? nothing;
+    return this.#filter(compare(shapeOf(type), a, b, typed, this.skip)) ?? nothing;
   }
 
   /** Returns the type in a version; undefined if the version is not served. */
@@ -210,31 +212,19 @@ export class Updater {
     return typeFor(version);
   }
 
-  /** Converts the object to a version; undefined if it is not served. The result of an apply is decoded first. */
+  /** Converts the object to a version; undefined if it is not served. The result of an apply is decoded first if versions have types. */
   #convert(object: KubeObject, version: string, reading: Reading): KubeObject | undefined {
     if (object.apiVersion === version) return object;
     const from = this.#typeIn(object.apiVersion);
     if (!from) return undefined;
-    return this.options.convert?.(reading === 'typed' ? object : decode<KubeObject>(from, deepCopy(object)).object, version);
-  }
-
-  /**
-   * Returns undefined if an object has undeclared fields and conversion only renames the version: versions that a webhook converts may
-   * differ widely. The fields of the other version's managers are then kept.
-   */
-  *#whereItFits<T>(work: Steps<T>): Steps<T | undefined> {
-    try {
-      return yield* work;
-    } catch (error) {
-      if (error instanceof TypedError && this.options.unfit === 'skip') return undefined;
-      throw error;
-    }
+    const isDecoded = reading === 'typed' || this.options.isUntyped;
+    return this.options.convert?.(isDecoded ? object : decode<KubeObject>(from, deepCopy(object)).object, version);
   }
 
   /** Throws VersionError if the live object cannot be converted to another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
   *#ensureFits(live: KubeObject, version: string, isLarge: boolean): Steps<void> {
-    const { groupVersion, unfit } = this.options;
-    if (version === groupVersion || unfit !== 'fail') return;
+    const { groupVersion, isUntyped } = this.options;
+    if (version === groupVersion || !isUntyped) return;
     const type = this.#typeIn(version);
     const converted = this.#convert(live, version, 'raw');
     if (!type || !converted) return;
@@ -265,8 +255,6 @@ export class Updater {
     const shape = shapeOf(type);
     const lastFields = yield* ensureNamedFieldsAreMembers(shape, last.fields);
     yield;
-    if (version !== this.options.groupVersion && !(yield* this.#whereItFits(fieldsOf(shape, converted, isLarge)))) return merged;
-    yield;
     let pruned = (yield* removeItems(shape, converted, lastFields)) as KubeObject | null;
     yield;
     pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims, isLarge);
@@ -295,9 +283,7 @@ export class Updater {
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
       yield;
-      const present = yield* this.#whereItFits(fieldsOf(shape, a, isLarge));
-      if (!present) continue;
-      const before = yield* ensureNamedFieldsAreMembers(shape, present);
+      const before = yield* ensureNamedFieldsAreMembers(shape, yield* fieldsOf(shape, a, isLarge));
       yield;
       const after = yield* ensureNamedFieldsAreMembers(shape, yield* fieldsOf(shape, b, isLarge));
       yield;

@@ -1,3 +1,4 @@
+import type { ConvertElsewhere } from '#apimachinery/managedfields/awaited-conversions';
 import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import { VersionError } from '#apimachinery/managedfields/updater';
@@ -68,6 +69,8 @@ export interface ResourceSource {
   inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined;
   /** Returns the other definitions of the same objects, in other versions and groups. */
   equivalents(definition: ResourceDefinition): readonly ResourceDefinition[];
+  /** Returns the converter of a resource whose versions differ by more than their name. */
+  converter?(definition: ResourceDefinition): ConvertElsewhere | undefined;
   /** Returns the handlers of a virtual resource, or of a subresource with a kind of its own; undefined if there are none. */
   special(definition: ResourceDefinition, subresource: string): Readonly<Record<string, EndpointHandler>> | undefined;
 }
@@ -196,9 +199,10 @@ export class Installer {
         convert: (object, to) =>
           convertTo(inOwnGroup(source, definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
         typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
-        unfit: custom && (custom.isConverted ? 'skip' : 'fail'),
+        isUntyped: custom !== undefined,
         resetFields: this.#resetFields(own),
       }),
+      converter: source.converter?.(definition),
       admission: {
         kind: { group, version, kind: kind.kind },
         subresource,

@@ -3,6 +3,7 @@ import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
 import type { KindLookup } from './kinds.ts';
 import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
+import { isUnservedKind } from './unserved-kinds.ts';
 
 /**
  * The known kinds and resources. Groups are added at start by their modules; custom resources are added and removed at run time. Upstream:
@@ -71,7 +72,7 @@ export class Scheme implements KindLookup {
   }
 
   has(kind: GroupVersionKind): boolean {
-    return this.#kinds.has(kindKey(kind));
+    return this.#kinds.has(kindKey(kind)) || isUnservedKind(kind);
   }
 
   typeOf(kind: GroupVersionKind): StructType | undefined {

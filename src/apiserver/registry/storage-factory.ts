@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { type GroupResource, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { Steps } from '#apimachinery/runtime/steps';
@@ -81,6 +81,7 @@ export class StorageFactory {
       fields: fieldsOf(definition),
       fieldNames: Object.keys(definition.selectableFields),
       resource: { group, resource },
+      listed: `${groupVersionString(definition)}, Kind=${definition.kind}`,
       onConsistencyCheck: (status, message) => this.options.onConsistencyCheck?.({ group, resource }, status, message),
       decode: versioned.decode,
     });

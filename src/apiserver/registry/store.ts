@@ -350,6 +350,8 @@ export class Store {
       addEvent?.('Transaction committed');
       stored = true;
       this.#current.written(written);
+      // A storage that converts has encoded the object before it knew the revision.
+      object.metadata.resourceVersion = String(written.revision);
       return { object, bytes: written.value, created: false };
     } finally {
       if (finish) await finish(stored);

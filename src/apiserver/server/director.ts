@@ -1,4 +1,5 @@
 import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
+import { isPatchType } from '#apiserver/endpoints/handlers/patch';
 import { RouteError } from '#apiserver/endpoints/handlers/negotiation';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
@@ -98,8 +99,9 @@ export class Director {
     const handler = installed.verbs.get(info.verb);
     // Upstream warns before it looks for the verb.
     warnIfDeprecated(context, installed.endpoint.definition);
-    if (handler && info.name === '' && (info.verb === 'update' || info.verb === 'patch'))
-      return respondError(context, newBadRequest('name must be provided'));
+    // Upstream checks the content type of a patch before the name.
+    const isNameless = info.verb === 'update' || (info.verb === 'patch' && isPatchType(context, installed.endpoint));
+    if (handler && info.name === '' && isNameless) return respondError(context, newBadRequest('name must be provided'));
     if (handler) return handle(context, installed, handler);
     return respondError(context, newMethodNotSupported({ group: info.apiGroup, resource: info.resource }, info.verb));
   }

@@ -17,6 +17,9 @@ const restrictions: EndpointRestrictions = {
 /** Restrictions of the documents that upstream serves through its router: /api, and the versions of built-in groups. */
 const routedRestrictions: EndpointRestrictions = { ...restrictions, isRouted: true };
 
+/** Restrictions of the documents of groups and versions, which have no aggregated form. */
+const routedDocument: EndpointRestrictions = { ...plainRestrictions, isRouted: true };
+
 /** Metric labels of aggregated documents; others are not counted. Upstream: endpoints/discovery/aggregated/handler.go. */
 const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
@@ -25,7 +28,7 @@ const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('ap
  * lists of built-in resources are also served as CBOR.
  */
 export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler, hasCbor: boolean): void {
-  const ofBuiltIn = hasCbor ? withCbor(routedRestrictions) : routedRestrictions;
+  const ofBuiltIn = hasCbor ? withCbor(routedDocument) : routedDocument;
   const root =
     (name: 'api' | 'apis', allowed: EndpointRestrictions, plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
     (context: RequestContext): void => {
@@ -58,12 +61,12 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
   mux.handlePrefix('/apis/', (context) => {
     const [, , group = '', version, ...rest] = trimSlashes(context.path).split('/');
     if (!discovery.group(group)) return notFound(context);
-    if (rest.length > 0) return respondDocument(context, undefined, restrictions);
-    if (version === undefined) return respondDocument(context, discovery.group(group), restrictions);
+    if (rest.length > 0) return respondDocument(context, undefined, plainRestrictions);
+    if (version === undefined) return respondDocument(context, discovery.group(group), plainRestrictions);
     const document = discovery.resources(group, version);
     if (!document && !discovery.isOwn(group)) return notFound(context);
     return discovery.isCustom(group, version)
-      ? respondDocument(context, document, restrictions)
+      ? respondDocument(context, document, plainRestrictions)
       : respondToGet(context, document, ofBuiltIn);
   });
 }

@@ -13,6 +13,7 @@ import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml/yaml';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { Stored } from '#apiserver/registry/write';
+import { managingFields } from './managing-fields.ts';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { warnOf } from './request-body.ts';
@@ -44,12 +45,13 @@ export async function applyObject(
     async (existing, pace) => {
       const live = existing ?? newEmptyObject(endpoint);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
-      const { fieldManager } = endpoint;
       const applied = await copyAt(pace, configuration);
       const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
-      const merged = await pace.either(
-        () => fieldManager.apply(...how),
-        () => fieldManager.applySteps(...how),
+      const merged = await managingFields(endpoint, (fieldManager) =>
+        pace.either(
+          () => fieldManager.apply(...how),
+          () => fieldManager.applySteps(...how),
+        ),
       );
       checkApplied(context, strictErrors, options);
       // A merge shares parts with the stored object. A new object must not be copied: its defaults may share parts of it (Job).

@@ -94,14 +94,23 @@ export function unsupportedPatchType(context: RequestContext, endpoint: Resource
   return new RouteError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
 }
 
+/** True if the endpoint takes patches of the request's content type. */
+export function isPatchType(context: RequestContext, endpoint: ResourceEndpoint): boolean {
+  return patchTypesOf(endpoint).includes(patchTypeOf(context));
+}
+
+/** Returns the content type without its parameters. */
+function patchTypeOf(context: RequestContext): PatchType {
+  return (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
+}
+
 /** PATCH of an object. Upstream: endpoints/handlers/patch.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
-    const supported = patchTypesOf(endpoint);
-    const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
-    if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
+    const patchType = patchTypeOf(context);
+    if (!isPatchType(context, endpoint)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     if (context.audit?.recordsRequest) await notePatch(context.audit, body);
@@ -358,7 +367,9 @@ export class Patch {
 
   /** Returns the strict errors of the patch and its result. */
   *#errorsOf(unknown: string[]): Steps<string[]> {
-    const sorted = this.type === 'application/json-patch+json' ? unknown : yield* sortedSteps(unknown, compareUtf8);
+    // The decoder of custom resources names them in upstream's order.
+    const isOrdered = this.type === 'application/json-patch+json' || this.endpoint.decode !== undefined;
+    const sorted = isOrdered ? unknown : yield* sortedSteps(unknown, compareUtf8);
     return [...this.#strictErrors, ...sorted];
   }
 

@@ -40,9 +40,12 @@ export function inputMediaType(
   const header = context.header('content-type');
   if (!header || header === 'application/json') return 'application/json';
   const mediaType = header.split(';', 1)[0]?.trim().toLowerCase() as MediaType;
-  if (!mediaTypes.includes(mediaType)) throw newUnsupportedMediaType(mediaTypes);
+  if (!mediaTypes.includes(mediaType) || !wellFormedParameters.test(header)) throw newUnsupportedMediaType(mediaTypes);
   return mediaType;
 }
+
+/** Go's mime.ParseMediaType: a parameter has a value, a token or quoted. */
+const wellFormedParameters = /^[^;]*(?:;\s*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*")\s*)*;?\s*$/;
 
 /** Maximum size of a request body. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;

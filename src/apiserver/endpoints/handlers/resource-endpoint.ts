@@ -1,3 +1,4 @@
+import type { ConvertElsewhere } from '#apimachinery/managedfields/awaited-conversions';
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
@@ -31,6 +32,8 @@ export interface ResourceEndpoint {
   /** Columns of the Table form; empty: name and creation time. */
   readonly columns: readonly Column[];
   readonly fieldManager: FieldManager;
+  /** Converts objects for the field manager, if that takes time (conversion webhooks). */
+  readonly converter?: ConvertElsewhere | undefined;
   readonly admission: AdmissionTarget;
   readonly restrictions: EndpointRestrictions;
   /** Decodes a parsed document; undefined: it is decoded by the type. */

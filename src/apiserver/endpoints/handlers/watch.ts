@@ -39,7 +39,6 @@ export class WatchHandler {
 
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
-    if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
     const options = parseListOptions(context.searchParams);
     const selecting = storedSelectionOf(endpoint, options, context.info.name);
     return selecting instanceof Promise
@@ -49,11 +48,7 @@ export class WatchHandler {
 
   #watch(context: RequestContext, endpoint: ResourceEndpoint, negotiated: Negotiated, options: ListQuery, predicate: Predicate): void {
     const { store } = endpoint;
-    const frames = framesOf(context, endpoint, negotiated);
-    const stream = new WatchStream(context, frames, negotiated, endpoint);
     const timeoutMs = goMilliseconds(options.timeoutSeconds) || 1000 * this.minRequestTimeout * (1 + Math.random());
-    // Upstream's deadline has passed before the first event.
-    if (timeoutMs < 0) return stream.endAtOnce();
     const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,
@@ -62,6 +57,15 @@ export class WatchHandler {
       predicate,
       deadline: performance.now() + timeoutMs,
     };
+    if (negotiated.mediaType === 'application/yaml') {
+      // Upstream chooses the form of the stream when it has the watch, which may have failed.
+      store.cacher.watch(asked, noSink).close();
+      throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
+    }
+    const frames = framesOf(context, endpoint, negotiated);
+    const stream = new WatchStream(context, frames, negotiated, endpoint);
+    // Upstream's deadline has passed before the first event.
+    if (timeoutMs < 0) return stream.endAtOnce();
     const watch = (): WatchHandle => store.cacher.watch(asked, stream);
     const handle = context.span
       ? context.span.around('cacher.Watch', [['type', groupResourceString(store.groupResource)]], watch)
@@ -69,6 +73,8 @@ export class WatchHandler {
     stream.begin(handle, timeoutMs);
   }
 }
+
+const noSink: WatchSink = { send() {}, bufferedBytes: () => 0, end() {} };
 
 /** Returns seconds as Go's time.Duration, which wraps around: more than 292 years are negative. */
 function goMilliseconds(seconds = 0): number {

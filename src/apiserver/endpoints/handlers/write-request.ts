@@ -1,13 +1,14 @@
+import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { type Pace, paceOf } from '#apimachinery/runtime/pace';
-import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/request/admission-context';
 import { headerText } from '#apiserver/request/exchange';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/write';
+import { managingFields } from './managing-fields.ts';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
@@ -76,9 +77,8 @@ function newRequest(
         return admitted ? admitted.then(check) : check();
       };
       if (manager === undefined) return admit();
-      if (!pace.isImmediate) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
-      trackFields(object, endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager));
-      return admit();
+      const tracked = trackFields(endpoint, object, old, manager, pace);
+      return tracked ? tracked.then(admit) : admit();
     },
     validate(operation, object, old, pace = ofBody) {
       const asked = call(operation, object, old, pace);
@@ -118,14 +118,26 @@ function checkMutated(context: RequestContext, object: KubeObject, managedFields
   dedupOwnerReferences(context, object, true);
 }
 
-function* trackFieldsSteps(endpoint: ResourceEndpoint, object: KubeObject, old: KubeObject | undefined, manager: string): Steps<void> {
-  const [before, after] = [old && fromStorage(endpoint, old), fromStorage(endpoint, object)];
-  trackFields(object, yield* endpoint.fieldManager.updateSteps(before, after, manager));
-  yield;
-}
-
 /** Updates managedFields in the written version. Changes `object`, which is in the storage version. */
-function trackFields(object: KubeObject, { metadata: { managedFields } }: KubeObject): void {
-  if (managedFields) object.metadata.managedFields = managedFields;
-  else delete object.metadata.managedFields;
+function trackFields(
+  endpoint: ResourceEndpoint,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  manager: string,
+  pace: Pace,
+): void | Promise<void> {
+  const how = [old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager] as const;
+  const take = ({ metadata: { managedFields } }: KubeObject): void => {
+    if (managedFields) object.metadata.managedFields = managedFields;
+    else delete object.metadata.managedFields;
+  };
+  // Only managers of an older object may have written other versions.
+  const { fieldManager, converter } = endpoint;
+  const update = (by: FieldManager): KubeObject | Promise<KubeObject> =>
+    pace.either(
+      () => by.update(...how),
+      () => by.updateSteps(...how),
+    );
+  const tracked = old && converter ? managingFields(endpoint, update) : update(fieldManager);
+  return tracked instanceof Promise ? tracked.then(take) : take(tracked);
 }

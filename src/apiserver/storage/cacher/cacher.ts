@@ -49,6 +49,8 @@ export interface CacherOptions {
   readonly storage: Storage & Partial<CommitFeed>;
   /** For example `/pods/`: all keys under it belong to the resource. */
   readonly prefix: string;
+  /** Kind that the error of a failed list names. Default: none. Upstream: client-go/tools/cache/reflector.go. */
+  readonly listed?: string | undefined;
   readonly parse: (bytes: Buffer) => KubeObject;
   /** Parses a large object in chunks. Default: parses in one call. */
   readonly parseSteps?: ((bytes: Buffer) => Steps<KubeObject>) | undefined;
@@ -154,6 +156,7 @@ export class Cacher {
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
   #stateSince: number;
   #lastError: Error | undefined;
+  readonly #listed: string | undefined;
   #ready = Promise.withResolvers<void>();
   #tried = Promise.withResolvers<void>();
   /** Events received during the initial list. */
@@ -170,6 +173,7 @@ export class Cacher {
     this.#storage = options.storage;
     this.#clock = options.clock ?? systemClock;
     this.#prefix = options.prefix;
+    this.#listed = options.listed;
     this.#resource = options.resource ?? { group: '', resource: options.prefix };
     this.#name = groupResourceString(this.#resource);
     this.#stored = new StoredObjects({
@@ -500,7 +504,8 @@ export class Cacher {
   #notReady(): StatusError {
     const seconds = Math.floor(Math.min(30, Math.max(1, Math.exp((0.06 * (this.#clock.now() - this.#stateSince)) / 1_000))));
     if (this.#state === 'closed') return newTooManyRequests('apiserver cacher is stopped', seconds);
-    return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${this.#lastError.message}` : ''}`, seconds);
+    const list = this.#listed === undefined ? '' : `failed to list ${this.#listed}: `;
+    return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${list}${this.#lastError.message}` : ''}`, seconds);
   }
 
   /** True if the cache has reached the revision. */

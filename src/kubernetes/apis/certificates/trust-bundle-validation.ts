@@ -34,6 +34,8 @@ function validateNames({ metadata: { name = '' }, spec }: ClusterTrustBundle): F
 
 /** Returns the errors of a bundle's name. Names of a signer's bundles start with the signer's name, with colons for slashes. */
 function nameProblems(name: string, signerName: string): readonly string[] {
+  // That a name is required is the error of all objects.
+  if (name === '') return [];
   if (signerName === '') {
     if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name'];
     return nameIsDNSSubdomain(name, false);

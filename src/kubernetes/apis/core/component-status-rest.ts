@@ -7,6 +7,7 @@ import { oneStep } from '#apimachinery/runtime/steps';
 import { respondValue } from '#apiserver/endpoints/handlers/create-request';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { negotiate } from '#apiserver/endpoints/handlers/negotiation';
+import { encodePartial, newWrongPartial } from '#apiserver/endpoints/handlers/partial';
 import { parseListOptions } from '#apiserver/endpoints/handlers/query-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { respondJson } from '#apiserver/endpoints/handlers/responses';
@@ -111,6 +112,19 @@ export class ComponentStatusListHandler {
     if (negotiated.convert?.kind === 'Table') {
       const table = encodeTable(endpoint, selected, { resourceVersion: '' }, tableOptions(context), negotiated.convert.version);
       return respondJson(context, 200, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
+    }
+    if (negotiated.convert?.kind === 'PartialObjectMetadata') throw newWrongPartial(endpoint, negotiated.convert.kind, true);
+    if (negotiated.convert) {
+      const { version } = negotiated.convert;
+      const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":{},"items":[`;
+      const rows = selected.map((status) => encodePartial(status, version)).join(',');
+      return respondJson(
+        context,
+        200,
+        Buffer.from(`${head}${rows}]}\n`),
+        negotiated,
+        metaSchema.struct('meta_v1.PartialObjectMetadataList'),
+      );
     }
     const list = endpoint.type.registry?.struct('core_v1.ComponentStatusList');
     if (!list) throw new Error('componentstatuses: unknown list type');

@@ -4,6 +4,7 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newGenericServerResponse, newInternalError, newInvalid, newStatus, StatusError } from '#apimachinery/api/errors';
+import { quote } from '#apimachinery/runtime/quote';
 import { canonicalTime, TimeParseError } from '#apimachinery/runtime/time';
 import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -281,6 +282,15 @@ export class PodAttachHandler extends ContainerStreamHandler {
   }
 }
 
+/** Reads a port as Go does. Upstream: apimachinery/pkg/runtime/conversion.go (Convert_Slice_string_To_Slice_int32). */
+function portNumber(text: string): number {
+  const failed = (problem: string): StatusError =>
+    newBadRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${problem}`);
+  if (!/^\d+$/.test(text)) throw failed('invalid syntax');
+  if (BigInt(text) > 0x7fff_ffffn) throw failed('value out of range');
+  return Number(text);
+}
+
 /** Proxies streams to the ports of a pod. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
@@ -292,7 +302,7 @@ export class PodPortForwardHandler {
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace, name } = context.info;
-    const ports = context.searchParams.getAll('ports').map((text) => parseInt64(text) ?? 0);
+    const ports = context.searchParams.getAll('ports').map(portNumber);
     await admitConnect(context, endpoint, ports.length > 0 ? { ports } : {});
     await ensureMayCreate(context, endpoint, this.authorizer);
     const kubelet = await kubeletOf(this.kubelets, await podOf(context, endpoint));

@@ -1,4 +1,4 @@
-import { newForbidden, newNotFound } from '#apimachinery/api/errors';
+import { newBadRequest, newForbidden, newNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quoteList } from '#apimachinery/runtime/quote';
@@ -90,6 +90,9 @@ export class EscalationCheck {
   #rulesOf(resource: string, { kind = '', name = '' }: RoleRef, namespace: string): readonly Rule[] {
     if (kind !== 'Role' && kind !== 'ClusterRole') throw new Error(`unsupported role reference kind: ${JSON.stringify(kind)}`);
     const source = kind === 'Role' ? 'roles' : 'clusterroles';
+    // As upstream's storage, which reads the role by its key.
+    if (kind === 'Role' && namespace === '') throw newBadRequest('Namespace parameter required.');
+    if (name === '') throw newBadRequest('Name parameter required.');
     const role = this.#connected.informers.for<Role>({ group, resource: source }).get(kind === 'Role' ? namespace : '', name);
     // As upstream, the error names the resource that is written.
     if (!role) throw newNotFound({ group, resource }, name);

@@ -25,8 +25,8 @@ export default defineResource<PodCertificateRequest>({
   storageVersionHash: 'wYA9yXQH8fg=',
   schema: 'certificates_v1beta1.PodCertificateRequest',
   storagePath: 'podcertificaterequests',
-  defaults({ spec }) {
-    if (spec) spec.maxExpirationSeconds ??= 24 * 60 * 60;
+  defaults(request) {
+    (request.spec ??= {}).maxExpirationSeconds ??= 24 * 60 * 60;
   },
   strategy: {
     ...withoutStatus({ validate: validatePodCertificateRequest, validateUpdate: validatePodCertificateRequestUpdate }),
