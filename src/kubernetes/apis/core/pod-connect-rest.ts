@@ -287,7 +287,7 @@ function portNumber(text: string): number {
   const failed = (problem: string): StatusError =>
     newBadRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${problem}`);
   if (!/^\d+$/.test(text)) throw failed('invalid syntax');
-  if (BigInt(text) > 0x7fff_ffffn) throw failed('value out of range');
+  if (Number(text) > 0x7fff_ffff) throw failed('value out of range');
   return Number(text);
 }
 
