@@ -22,11 +22,11 @@ import { LocalComponents } from '#apiserver/controllers/local-components';
 import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
-import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
+import { CachedSharedInformers, SharedInformers, TakenInformers } from '#apiserver/controllers/shared-informer';
 import { guardController } from '#apiserver/plugins/guard-controller';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
-import { Informers } from '#apiserver/registry/informers';
+import { LateInformers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { ChainPolicyScan } from '#apiserver/server/chain-policy-scan';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
@@ -52,6 +52,8 @@ const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
  */
 const maxRequests = 16;
 const namespace = 'kube-system';
+/** Time for the events that wait to be written when the server shuts down. */
+const flushMs = 3_000;
 /** User of the writes that a policy scan assumes; the same as that of `kubenest audit`. */
 const scanUser: UserInfo = { name: 'kubenest:audit', groups: ['system:authenticated'] };
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
@@ -65,13 +67,16 @@ export class Controllers implements ServerPart {
   #ofPackages: readonly ManagedController[] = [];
   readonly #informers: CachedSharedInformers;
   readonly #ending = new AbortController();
+  /** Aborts when no more events are written. */
+  readonly #flushed = new AbortController();
+  readonly #recorders: ClientEventRecorder[] = [];
   #ended: Promise<void> | undefined;
 
   constructor(
     @Inject(selection) private readonly selected: ServerConfig['controllers'],
     @Inject(Contributions) private readonly contributions: Contributions,
     @Inject(Container) private readonly services: Container,
-    @Inject(Informers) informers: Informers,
+    @Inject(LateInformers) informers: LateInformers,
     @Inject(UserRequests) private readonly requests: UserRequests,
     @Inject(LoopbackClient) private readonly loopback: LoopbackClient,
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
@@ -97,9 +102,10 @@ export class Controllers implements ServerPart {
     });
     hooks.addPreShutdown({
       name: 'stop-controllers',
-      run: () => {
+      run: async () => {
         this.#ending.abort();
-        return this.#ended;
+        await this.#ended;
+        await this.#flush();
       },
     });
   }
@@ -112,6 +118,15 @@ export class Controllers implements ServerPart {
     );
   }
 
+  /** Writes the events of the last reconciles, as far as the time allows. */
+  async #flush(): Promise<void> {
+    const timeout = Promise.withResolvers<void>();
+    const cancel = systemClock.after(flushMs, timeout.resolve);
+    await Promise.race([Promise.all(this.#recorders.map((recorder) => recorder.flushed())), timeout.promise]);
+    cancel();
+    this.#flushed.abort();
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     const builtIn = (await this.selected?.()) ?? [];
     const controllers = [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages];
@@ -119,7 +134,6 @@ export class Controllers implements ServerPart {
       controllers: controllers.filter(({ options: { featureGate } }) => featureGate === undefined || this.features.enabled(featureGate)),
       elect: this.#elect,
       components: this.components,
-      informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry), this.queueMetrics),
       clock: systemClock,
       logger: this.log,
@@ -152,14 +166,14 @@ export class Controllers implements ServerPart {
       client,
       clock: systemClock,
       logger: this.log,
-      signal: this.#ending.signal,
+      signal: this.#flushed.signal,
     });
+    this.#recorders.push(recorder);
     const store = new ConfigMapStore(this.loopback, name);
     const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
-      [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
       [NodeCidrRanges, this.nodeCidrs],
@@ -175,11 +189,12 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        const own = new Map([...bindings, [RequestQueue, requests]]);
+        const informers = new TakenInformers(this.#informers);
+        const own = new Map([...bindings, [SharedInformers, informers], [RequestQueue, requests]]);
         const instance = this.contributions.instantiate(contribution, this.services, own);
         const controller = guardController(instance as Reconciler, contribution.origin);
         instances.set(controller, instance);
-        return { requests, store, traces, controller };
+        return { informers, requests, store, traces, controller };
       },
       dispose: async (controller) => this.contributions.instances?.dispose(instances.get(controller) ?? controller),
     };
