@@ -30,7 +30,7 @@ import { LateInformers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { ChainPolicyScan } from '#apiserver/server/chain-policy-scan';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
-import type { UserInfo } from '#apiserver/request/user-info';
+import { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
@@ -54,6 +54,9 @@ const maxRequests = 16;
 const namespace = 'kube-system';
 /** Time for the events that wait to be written when the server shuts down. */
 const flushMs = 3_000;
+const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' } as const;
+/** User of the events about leases. */
+const controlPlane: UserInfo = { name: userNames.apiServer, groups: [groupNames.privileged] };
 /** User of the writes that a policy scan assumes; the same as that of `kubenest audit`. */
 const scanUser: UserInfo = { name: 'kubenest:audit', groups: ['system:authenticated'] };
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
@@ -201,6 +204,13 @@ export class Controllers implements ServerPart {
   }
 
   readonly #elect: Election = async (name, signal, lead) => {
+    const recorder = this.#recorder(name === 'kube-scheduler' ? 'default-scheduler' : name);
+    const report = async (state: string): Promise<void> => {
+      const lease = await this.loopback.get(leases, namespace, name);
+      if (lease) recorder.event(lease, 'Normal', 'LeaderElection', `${this.identity} ${state}`);
+    };
+    const reported = (state: string): void =>
+      void report(state).catch((error: Error) => this.log.warn({ lease: name, reason: error.message }, 'cannot report the leader'));
     const elector = new LeaderElector({
       client: this.loopback,
       namespace,
@@ -209,8 +219,22 @@ export class Controllers implements ServerPart {
       timers,
       onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
     });
-    await elector.run(signal, lead);
+    await elector.run(signal, async (term) => {
+      reported('became leader');
+      await lead(term);
+      // Upstream reports no release at the shutdown.
+      if (!signal.aborted) reported('stopped leading');
+    });
   };
+
+  /** Returns the recorder of a component of the control plane, which writes as the server. */
+  #recorder(component: string): ClientEventRecorder {
+    const client = new UserClient(this.requests.serveController, controlPlane, component, new ConcurrencyLimit(maxRequests));
+    const options = { component, form: 'v1', client, clock: systemClock, logger: this.log, signal: this.#flushed.signal } as const;
+    const recorder = new ClientEventRecorder(options);
+    this.#recorders.push(recorder);
+    return recorder;
+  }
 }
 
 /**
