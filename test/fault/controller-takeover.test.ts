@@ -69,7 +69,9 @@ it.skipIf(redisServer === undefined)(
     });
     expect(next.leaseTransitions).toBe(1);
     await until('an event of each holder', 20_000, async () => {
-      const { items } = (await second.fetch('/api/v1/namespaces/kube-system/events')).body as { items: { reason: string; message: string }[] };
+      const { items } = (await second.fetch('/api/v1/namespaces/kube-system/events')).body as {
+        items: { reason: string; message: string }[];
+      };
       const messages = items.filter(({ reason }) => reason === 'LeaderElection').map(({ message }) => message);
       return [holder, next.holderIdentity].every((identity) => messages.includes(`${identity} became leader`));
     });

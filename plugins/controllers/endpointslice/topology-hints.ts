@@ -9,7 +9,7 @@ const annotations = ['service.kubernetes.io/topology-aware-hints', 'service.kube
 const enabled = 'TopologyAwareHintsEnabled';
 const disabled = 'TopologyAwareHintsDisabled';
 
-/** True if an annotation of the service asks for hints that spread the endpoints over the zones. */
+/** True if an annotation of the service requests hints that spread the endpoints over the zones. */
 export function wantsZones({ metadata }: Service): boolean {
   const value = annotations.map((name) => metadata.annotations?.[name]).find((text) => text !== undefined);
   return value === 'Auto' || value === 'auto';

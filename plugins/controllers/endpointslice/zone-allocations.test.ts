@@ -36,7 +36,7 @@ it.each([
   [1, 'Insufficient number of endpoints (1 endpoints, 2 zones)'],
   [2, 'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (2 endpoints, 2 zones)'],
   [6, { a: { desired: 2, maximum: 2 }, b: { desired: 4, maximum: 4 } }],
-])('allocates %i endpoints, or says why not', (count, expected) => {
+])('allocates %i endpoints, or returns the reason why not', (count, expected) => {
   const found = allocationsOf(shares, count);
   expect(typeof found === 'string' ? found : Object.fromEntries(found)).toEqual(expected);
 });

@@ -2,7 +2,7 @@ import { Quantity } from 'kubenest/sdk';
 import type { Node } from 'kubenest/types/core_v1';
 
 export const zoneLabel = 'topology.kubernetes.io/zone';
-/** How much more than its share of the traffic an endpoint may get. */
+/** Part of its share of the traffic that an endpoint may get in addition. */
 const overloadThreshold = 0.2;
 /** Nodes with one of these labels do not count. */
 const excludingLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];

@@ -2,7 +2,7 @@ import type { HorizontalPodAutoscaler } from 'kubenest/types/autoscaling_v2';
 import type { Pod } from 'kubenest/types/core_v1';
 import { podsOf } from './metric-proposals.ts';
 
-/** Which autoscalers scale which pods: those of several are scaled by none. Upstream: podautoscaler/selectors. */
+/** Selectors of all autoscalers: pods of several are scaled by none. Upstream: podautoscaler/selectors. */
 export class TargetSelectors {
   /** Selectors of the targets by namespace and name of the autoscaler. */
   readonly #selectors = new Map<string, Map<string, string>>();

@@ -96,7 +96,7 @@ const recording = (
   };
 };
 
-it('waits for a resource that is not served yet, and says so', async () => {
+it('waits for a resource that is not served yet, and reports it', async () => {
   const controller = recording();
   const { clock, sources, errors, stop, ended } = await start(controller);
   sources.send('replicasets', 'ADDED', object('a'));

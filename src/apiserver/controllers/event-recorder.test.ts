@@ -181,7 +181,7 @@ it('keeps the events of a burst, and drops those that wait at the shutdown witho
   expect([created, logged]).toEqual([5_000, []]);
 });
 
-it('tells when all events are written', async () => {
+it('reports when all events are written', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const written: string[] = [];
   const client = {

@@ -87,7 +87,9 @@ const singleAttributes = ['2.5.4.3', '2.5.4.5'];
 /** Values of one type are one set; attributes of other types are dropped. */
 function signedSubject(subject: DistinguishedName): Buffer {
   const setOf = (type: string, values: readonly string[]): Buffer[] =>
-    values.length === 0 ? [] : [set(...values.map((value) => sequence(objectIdentifier(type), directoryString(value))).sort(Buffer.compare))];
+    values.length === 0
+      ? []
+      : [set(...values.map((value) => sequence(objectIdentifier(type), directoryString(value))).sort(Buffer.compare))];
   return sequence(
     ...subjectAttributes.flatMap((type) => setOf(type, subject.values(type))),
     ...singleAttributes.flatMap((type) => setOf(type, subject.values(type).slice(-1).filter(Boolean))),
