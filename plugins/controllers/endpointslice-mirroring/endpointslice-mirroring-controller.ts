@@ -31,7 +31,7 @@ const byService = 'endpointslice-mirroring-controller/service';
   component: 'endpoint-slice-mirroring-controller',
   for: endpointsKind,
   concurrency: 5,
-  minBackoffMs: 1_000,
+  minBackoffMs: 100,
   maxBackoffMs: 100_000,
   ...asManager,
 })

@@ -4,8 +4,7 @@ import type { Endpoint, EndpointPort, EndpointSlice } from 'kubenest/types/disco
 import { inHashOrder } from '../common/hash-order.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
-import { wantsZones } from './topology-hints.ts';
-import { zoneLabel } from './zone-allocations.ts';
+import { wantsZones, zoneLabel } from './zone-allocations.ts';
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';

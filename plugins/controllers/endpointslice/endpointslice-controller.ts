@@ -31,7 +31,8 @@ const byService = 'endpointslice-controller/service';
   component: 'endpoint-slice-controller',
   for: services,
   concurrency: 5,
-  minBackoffMs: 1_000,
+  // Each failure makes an event. Upstream waits for a second first, also after a conflict.
+  minBackoffMs: 100,
   ...asManager,
 })
 export class EndpointSliceController {

@@ -2,7 +2,7 @@ import { deepEqual } from 'kubenest/sdk';
 import type { Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
 import { type AddressType, type EndpointGroup, endpointKey, isOwnedBy, labelsFor, newSlice, portsKey } from './desired-slices.ts';
-import { wantsZones } from './topology-hints.ts';
+import { wantsZones } from './zone-allocations.ts';
 
 /** Upstream: --max-endpoints-per-slice. */
 export const maxEndpointsPerSlice = 100;

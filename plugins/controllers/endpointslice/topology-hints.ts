@@ -2,18 +2,10 @@ import type { Node, Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
 import type { AddressType } from './desired-slices.ts';
 import type { SlicePlan } from './plan-slices.ts';
-import { type Allocation, allocationsOf, change, exchange, isOverloaded, zoneShares } from './zone-allocations.ts';
+import { type Allocation, allocationsOf, change, exchange, isOverloaded, wantsZones, zoneShares } from './zone-allocations.ts';
 
-/** The first one present counts. */
-const annotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
 const enabled = 'TopologyAwareHintsEnabled';
 const disabled = 'TopologyAwareHintsDisabled';
-
-/** True if an annotation of the service requests hints that spread the endpoints over the zones. */
-export function wantsZones({ metadata }: Service): boolean {
-  const value = annotations.map((name) => metadata.annotations?.[name]).find((text) => text !== undefined);
-  return value === 'Auto' || value === 'auto';
-}
 
 export interface HintsEvent {
   readonly type: 'Normal' | 'Warning';

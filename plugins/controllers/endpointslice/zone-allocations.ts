@@ -1,11 +1,20 @@
 import { Quantity } from 'kubenest/sdk';
-import type { Node } from 'kubenest/types/core_v1';
+import type { Node, Service } from 'kubenest/types/core_v1';
 
 export const zoneLabel = 'topology.kubernetes.io/zone';
 /** Part of its share of the traffic that an endpoint may get in addition. */
 const overloadThreshold = 0.2;
 /** Nodes with one of these labels do not count. */
 const excludingLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
+
+/** The first one present counts. */
+const annotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
+
+/** True if an annotation of the service requests hints that spread the endpoints over the zones. */
+export function wantsZones({ metadata }: Service): boolean {
+  const value = annotations.map((name) => metadata.annotations?.[name]).find((text) => text !== undefined);
+  return value === 'Auto' || value === 'auto';
+}
 
 /** Number of endpoints of a zone. */
 export interface Allocation {
