@@ -19,9 +19,10 @@ export class VictimRemoval {
   async remove({ uid, pod }: PodInfo, { node, victims }: Candidate): Promise<void> {
     for (const { pod: victim, namespace } of victims) {
       if (victim.metadata.deletionTimestamp !== undefined) continue;
-      const name = victim.metadata.name ?? '';
+      const { name = '', generation } = victim.metadata;
       const condition: PodCondition = {
         type: 'DisruptionTarget',
+        ...(generation !== undefined && { observedGeneration: generation }),
         status: 'True',
         reason: 'PreemptionByScheduler',
         message: `${pod.spec?.schedulerName}: preempting to accommodate a higher priority pod`,

@@ -39,6 +39,7 @@ export class Player {
 
   /** Runs all steps. Rejects if a request is refused, or a wait lasts too long. */
   async run(): Promise<void> {
+    for (const manifest of this.scenario.setup ?? []) await this.#share(manifest);
     await this.#create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#namespace } });
     await this.#wait({ kind: 'ServiceAccount', name: 'default' });
     for (const step of this.scenario.steps) await this.#step(this.#substitute(step));
@@ -68,14 +69,17 @@ export class Player {
     }
   }
 
-  /** Removes the pods of the scenario and the taints of the nodes, so that others find the nodes empty. */
+  /** Removes the pods of the scenario and the taints and zones of the nodes, so that others find the nodes empty. */
   async clear(): Promise<void> {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Pod'])
       await this.#request('DELETE', pathOf(kind, this.#namespace), { gracePeriodSeconds: 0, propagationPolicy: 'Background' });
     await this.#wait({ kind: 'Pod', count: 0 });
     const nodes = { kind: 'Node', selector: 'kubernetes.io/os=linux' };
     for (const name of await this.#names(nodes))
-      await this.#request('PATCH', this.#path(nodes, name), { spec: { taints: null, unschedulable: null } });
+      await this.#request('PATCH', this.#path(nodes, name), {
+        metadata: { labels: { 'topology.kubernetes.io/zone': null } },
+        spec: { taints: null, unschedulable: null },
+      });
   }
 
   async #step(step: Step): Promise<void> {
@@ -97,6 +101,12 @@ export class Player {
     const namespace = manifest.metadata.namespace ?? this.#namespace;
     const created = (await this.#request('POST', pathOf(manifest.kind, namespace), manifest)) as { metadata: { uid: string } };
     this.#lastUid = created.metadata.uid;
+  }
+
+  /** Creates an object that another scenario may have created. */
+  async #share(manifest: Manifest): Promise<void> {
+    const { status, body } = await this.send(pathOf(manifest.kind, ''), { method: 'POST', body: manifest });
+    if (status >= 300 && status !== 409) throw new Error(`${this.scenario.name}: ${status} ${JSON.stringify(body)}`);
   }
 
   async #request(method: string, path: string, body: object): Promise<unknown> {

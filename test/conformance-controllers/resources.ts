@@ -28,6 +28,7 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   ReplicationController: ['api/v1', 'replicationcontrollers'],
   ResourceClaim: ['apis/resource.k8s.io/v1', 'resourceclaims'],
   ResourceClaimTemplate: ['apis/resource.k8s.io/v1', 'resourceclaimtemplates'],
+  ExternalMetricValue: ['apis/external.metrics.k8s.io/v1beta1', 'queues'],
   ResourceQuota: ['api/v1', 'resourcequotas'],
   ResourceSlice: ['apis/resource.k8s.io/v1', 'resourceslices', 'Cluster'],
   Secret: ['api/v1', 'secrets'],

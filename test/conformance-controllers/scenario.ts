@@ -51,6 +51,8 @@ export interface Scenario {
   readonly area: string;
   /** Settings of the cluster, those of the area. Each has a cluster of its own. */
   readonly settings: Settings;
+  /** Cluster-scoped objects that all scenarios of the area share. */
+  readonly setup?: readonly Manifest[];
   /** Runs after the others, when no other scenario runs: for what changes nodes or needs most of their capacity. */
   readonly alone?: boolean;
   readonly steps: readonly Step[];
@@ -61,7 +63,8 @@ export interface Scenario {
 interface Area {
   readonly collect: Scenario['collect'];
   readonly settings?: Settings;
-  readonly scenarios: readonly (Omit<Scenario, 'area' | 'collect' | 'settings'> & Partial<Pick<Scenario, 'collect'>>)[];
+  readonly setup?: readonly Manifest[];
+  readonly scenarios: readonly (Omit<Scenario, 'area' | 'collect' | 'settings' | 'setup'> & Partial<Pick<Scenario, 'collect'>>)[];
 }
 
 const folder = new URL('./scenarios/', import.meta.url);
@@ -72,9 +75,10 @@ export function readScenarios(): Scenario[] {
     const {
       collect,
       settings = {},
+      setup = [],
       scenarios,
     } = parse(readFileSync(new URL(file, folder), 'utf8'), { merge: true, maxAliasCount: -1 }) as Area;
-    return scenarios.map((scenario) => ({ collect, settings, ...scenario, area: file.replace(/\.yaml$/, '') }));
+    return scenarios.map((scenario) => ({ collect, settings, setup, ...scenario, area: file.replace(/\.yaml$/, '') }));
   });
 }
 

@@ -68,6 +68,13 @@ it.skipIf(redisServer === undefined)(
       return spec && spec.holderIdentity !== holder ? spec : undefined;
     });
     expect(next.leaseTransitions).toBe(1);
+    await until('an event of each holder', 20_000, async () => {
+      const { items } = (await second.fetch('/api/v1/namespaces/kube-system/events')).body as {
+        items: { reason: string; message: string }[];
+      };
+      const messages = items.filter(({ reason }) => reason === 'LeaderElection').map(({ message }) => message);
+      return [holder, next.holderIdentity].every((identity) => messages.includes(`${identity} became leader`));
+    });
     await until('all pods', takeOverMs, async () => (await podsOf(second)).length >= names.length * replicas);
     await sleep(2_000);
     const pods = await podsOf(second);

@@ -45,11 +45,13 @@ let cluster: TestCluster;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-vaults-'));
   const storage = { file: join(folder, 'store.db') };
-  // A controller can follow a custom resource whose definition is in the store.
-  const first = await startTestCluster({ storage });
-  expect((await first.fetch(definitions, { body: definition })).status).toBe(201);
-  await vi.waitUntil(async () => (await first.fetch(vaults)).ok, { timeout: 20_000 });
-  await first[Symbol.asyncDispose]();
+  // A controller waits for the definition of its custom resource, and follows the resource at once if the definition is in the store.
+  cluster = await startTestCluster({ storage, plugins: [VaultController] });
+  expect((await cluster.fetch(definitions, { body: definition })).status).toBe(201);
+  await create('early');
+  await vi.waitUntil(() => reconciled.has('early'), { timeout: 20_000 });
+  expect((await cluster.fetch(`${vaults}/early`, { method: 'DELETE' })).status).toBe(200);
+  await cluster[Symbol.asyncDispose]();
   cluster = await startTestCluster({ storage, plugins: [VaultController] });
 });
 afterAll(async () => {

@@ -18,6 +18,7 @@ const permissions = [
   name: 'certificatesigningrequest-approving-controller',
   serviceAccount: 'certificate-controller',
   for: signingRequests,
+  minBackoffMs: 200,
   ...asManager,
 })
 export class CertificateSigningRequestApprovingController {

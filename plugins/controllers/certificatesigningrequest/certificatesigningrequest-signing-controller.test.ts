@@ -59,12 +59,13 @@ describe('with the authority of the server', () => {
     expect(servingCertificate.validToDate.getTime() - servingCertificate.validFromDate.getTime()).toBe(3_900_000);
 
     await create('user', {
-      request: await newRequest('CN=jane'),
+      // The order is that of upstream's certificates, and attributes that it does not know are dropped.
+      request: await newRequest('CN=jane, O=b, 1.2.3.4=x, OU=u, O=a'),
       signerName: 'kubernetes.io/kube-apiserver-client',
       usages: ['client auth'],
     });
     await approve('user');
-    expect((await certificateOf('user')).subject).toBe('CN=jane');
+    expect((await certificateOf('user')).subject).toBe('O=a + O=b\nOU=u\nCN=jane');
 
     await create('wrong', { request: await newRequest('CN=jane'), signerName: 'kubernetes.io/kubelet-serving', usages });
     await approve('wrong');

@@ -55,6 +55,7 @@ export function validity(expirationSeconds: number | undefined, nowMs: number): 
   name: 'certificatesigningrequest-signing-controller',
   serviceAccount: 'certificate-controller',
   for: signingRequests,
+  minBackoffMs: 200,
   ...asManager,
 })
 export class CertificateSigningRequestSigningController {

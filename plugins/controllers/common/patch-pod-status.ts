@@ -19,7 +19,10 @@ export async function patchPodStatus(
     ...condition,
     ...(isSame && { lastTransitionTime: present.lastTransitionTime }),
   };
-  const patch = { metadata: { uid: metadata.uid }, status: { ...(phase && { phase }), ...(changed && { conditions: [changed] }) } };
+  const patch = {
+    metadata: { uid: metadata.uid },
+    status: { ...(phase && { phase, observedGeneration: metadata.generation }), ...(changed && { conditions: [changed] }) },
+  };
   const target = { ...pods, subresource: 'status' };
   try {
     await client.patch(target, metadata.namespace ?? '', metadata.name ?? '', { type: 'strategic', patch });

@@ -31,6 +31,8 @@ const byService = 'endpointslice-mirroring-controller/service';
   component: 'endpoint-slice-mirroring-controller',
   for: endpointsKind,
   concurrency: 5,
+  minBackoffMs: 100,
+  maxBackoffMs: 100_000,
   ...asManager,
 })
 export class EndpointSliceMirroringController {

@@ -4,12 +4,12 @@ import type { Endpoint, EndpointPort, EndpointSlice } from 'kubenest/types/disco
 import { inHashOrder } from '../common/hash-order.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
+import { wantsZones, zoneLabel } from './zone-allocations.ts';
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 const headlessLabel = 'service.kubernetes.io/headless';
 export const manager = 'endpointslice-controller.k8s.io';
-const zoneLabel = 'topology.kubernetes.io/zone';
 
 export type AddressType = 'IPv4' | 'IPv6';
 
@@ -99,8 +99,8 @@ function endpointOf(service: Service, pod: Pod, node: Node | undefined, addressT
 }
 
 /** Returns the topology hints of a ready endpoint; undefined for none. Upstream: k8s.io/endpointslice/trafficdist. */
-function hintsOf({ spec }: Service, { zone, nodeName }: Endpoint): Endpoint['hints'] | undefined {
-  const distribution = spec?.trafficDistribution;
+function hintsOf(service: Service, { zone, nodeName }: Endpoint): Endpoint['hints'] | undefined {
+  const distribution = wantsZones(service) ? undefined : service.spec?.trafficDistribution;
   const isClose = distribution === 'PreferClose' || distribution === 'PreferSameZone' || distribution === 'PreferSameNode';
   const forZones = isClose && zone ? [{ name: zone }] : undefined;
   const forNodes = distribution === 'PreferSameNode' && nodeName ? [{ name: nodeName }] : undefined;

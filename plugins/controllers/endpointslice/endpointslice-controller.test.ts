@@ -13,6 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
+const waitFor = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check, 20_000);
 const core = '/api/v1/namespaces/default';
 const merge = { 'content-type': 'application/merge-patch+json' };
 const post = async (path: string, body: object): Promise<void> => {
@@ -64,7 +65,7 @@ const web = (name: string, spec: object = {}): object => ({
 
 it('gives a service without pods one empty slice and empty endpoints', async () => {
   await post(`${core}/services`, web('empty'));
-  const [slice] = await vi.waitFor(async () => {
+  const [slice] = await waitFor(async () => {
     const slices = await slicesOf('empty');
     expect(slices).toHaveLength(1);
     return slices;
@@ -81,7 +82,7 @@ it('gives a service without pods one empty slice and empty endpoints', async () 
       ownerReferences: [{ kind: 'Service', name: 'empty', controller: true, blockOwnerDeletion: true }],
     },
   });
-  await vi.waitFor(async () => expect((await cluster.fetch(`${core}/endpoints/empty`)).status).toBe(200));
+  await waitFor(async () => expect((await cluster.fetch(`${core}/endpoints/empty`)).status).toBe(200));
   expect(await subsetsOf('empty')).toBeUndefined();
 });
 
@@ -103,9 +104,9 @@ it('follows pods: ready, not ready, being deleted, gone', async () => {
     nodeName: 'n2',
     targetRef: targetRef('shop-b'),
   };
-  await vi.waitFor(async () => expect((await slicesOf('shop'))[0]?.endpoints).toEqual([a, b]));
+  await waitFor(async () => expect((await slicesOf('shop'))[0]?.endpoints).toEqual([a, b]));
   expect((await slicesOf('shop'))[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
-  await vi.waitFor(async () =>
+  await waitFor(async () =>
     expect(await subsetsOf('shop')).toEqual([
       {
         addresses: [{ ip: '10.1.0.2', nodeName: 'n1', targetRef: targetRef('shop-a') }],
@@ -116,23 +117,23 @@ it('follows pods: ready, not ready, being deleted, gone', async () => {
   );
   const [before] = await slicesOf('shop');
   await cluster.fetch(`${core}/pods/shop-a`, { method: 'DELETE' });
-  await vi.waitFor(async () =>
+  await waitFor(async () =>
     expect((await slicesOf('shop'))[0]?.endpoints).toEqual([{ ...a, conditions: { ready: false, serving: true, terminating: true } }, b]),
   );
   await cluster.fetch(`${core}/pods/shop-a?gracePeriodSeconds=0`, { method: 'DELETE' });
   await cluster.fetch(`${core}/pods/shop-b?gracePeriodSeconds=0`, { method: 'DELETE' });
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [slice] = await slicesOf('shop');
     expect(slice).toMatchObject({ endpoints: null, metadata: { name: before?.metadata.name } });
   });
   await cluster.fetch(`${core}/services/shop`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect((await cluster.fetch(`${core}/endpoints/shop`)).status).toBe(404));
+  await waitFor(async () => expect((await cluster.fetch(`${core}/endpoints/shop`)).status).toBe(404));
 });
 
 it('adds zone and node hints for a traffic distribution', async () => {
   await post(`${core}/services`, web('near', { trafficDistribution: 'PreferSameNode' }));
   await runPod('near-a', 'near', { ip: '10.1.0.9' });
-  await vi.waitFor(async () =>
+  await waitFor(async () =>
     expect((await slicesOf('near'))[0]?.endpoints).toMatchObject([{ hints: { forZones: [{ name: 'z1' }], forNodes: [{ name: 'n1' }] } }]),
   );
 });
@@ -140,7 +141,7 @@ it('adds zone and node hints for a traffic distribution', async () => {
 it('splits more than a hundred endpoints into slices', async () => {
   await post(`${core}/services`, web('large'));
   for (let i = 0; i < 120; i++) await runPod(`large-${i}`, 'large', { ip: `10.2.0.${i + 1}` });
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const sizes = (await slicesOf('large')).map(({ endpoints }) => endpoints?.length ?? 0);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(120);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
@@ -151,6 +152,6 @@ it('leaves services without a selector and external names alone', async () => {
   await post(`${core}/services`, { metadata: { name: 'manual' }, spec: { ports: [{ port: 80 }] } });
   await post(`${core}/services`, { metadata: { name: 'external' }, spec: { type: 'ExternalName', externalName: 'example.com' } });
   await post(`${core}/services`, web('later'));
-  await vi.waitFor(async () => expect(await slicesOf('later')).toHaveLength(1));
+  await waitFor(async () => expect(await slicesOf('later')).toHaveLength(1));
   expect([...(await slicesOf('manual')), ...(await slicesOf('external'))]).toEqual([]);
 });

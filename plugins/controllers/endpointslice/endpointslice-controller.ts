@@ -3,7 +3,6 @@ import {
   ControllerClient,
   EventRecorder,
   inject,
-  type KubeObject,
   type ReconcileRequest,
   type SharedInformer,
   SharedInformers,
@@ -16,6 +15,8 @@ import { isNamespaceTerminating } from '../common/namespace-terminating.ts';
 import { podsOf, servicesOfPod, TriggerTimes, triggerTimeAnnotation } from '../common/service-endpoints.ts';
 import { addressTypesOf, desiredEndpoints, managedByLabel, manager, serviceNameLabel } from './desired-slices.ts';
 import { planSlices, type SlicePlan } from './plan-slices.ts';
+import { TopologyHints } from './topology-hints.ts';
+import { isReady, zoneLabel } from './zone-allocations.ts';
 
 const services = { group: '', version: 'v1', resource: 'services', kind: 'Service' } as const;
 const slices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
@@ -25,13 +26,22 @@ const nodes = { group: '', resource: 'nodes' };
 const byService = 'endpointslice-controller/service';
 
 /** Keeps the EndpointSlices of services with a selector. Upstream: pkg/controller/endpointslice, k8s.io/endpointslice. */
-@Controller({ name: 'endpointslice-controller', component: 'endpoint-slice-controller', for: services, concurrency: 5, ...asManager })
+@Controller({
+  name: 'endpointslice-controller',
+  component: 'endpoint-slice-controller',
+  for: services,
+  concurrency: 5,
+  // Each failure makes an event. Upstream waits for a second first, also after a conflict.
+  minBackoffMs: 100,
+  ...asManager,
+})
 export class EndpointSliceController {
   readonly #services: SharedInformer<Service>;
   readonly #slices: SharedInformer<EndpointSlice>;
   readonly #pods: SharedInformer<Pod>;
   readonly #nodes: SharedInformer<Node>;
   readonly #triggerTimes = new TriggerTimes();
+  readonly #hints = new TopologyHints(() => this.#nodes.list());
 
   constructor(
     @inject(ControllerClient) private readonly client: ControllerClient,
@@ -55,10 +65,11 @@ export class EndpointSliceController {
     return requestsOf(slice);
   }
 
-  /** Services of pods on a node that appears, or changes its zone. */
+  /** Services of pods on a node that appears, or changes its zone, and those whose endpoints must go to other zones then. */
   @Watches(nodes)
-  *requestsOfNode(node: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    const zone = (of: KubeObject): string | undefined => of.metadata.labels?.['topology.kubernetes.io/zone'];
+  *requestsOfNode(node: Node, old: Node | undefined): Iterable<ReconcileRequest> {
+    const zone = (of: Node): string | undefined => of.metadata.labels?.[zoneLabel];
+    if (!old || zone(node) !== zone(old) || isReady(node) !== isReady(old)) yield* this.#hints.nodesChanged().map(requestOf);
     if (old && zone(node) === zone(old)) return;
     for (const pod of this.#pods.list())
       if (pod.spec?.nodeName === node.metadata.name) yield* servicesOfPod(this.#services, pod, undefined);
@@ -68,7 +79,7 @@ export class EndpointSliceController {
     const service = this.#services.get(namespace, name);
     const key = `${namespace}/${name}`;
     // The garbage collector deletes the slices of a deleted service.
-    if (!service) return this.#triggerTimes.forget(key);
+    if (!service) return this.#forget(key);
     if (service.spec?.type === 'ExternalName' || !service.spec?.selector) return;
     const selected = podsOf(service, this.#pods);
     const triggerTime = this.#triggerTimes.of(service, selected);
@@ -78,13 +89,21 @@ export class EndpointSliceController {
     for (const addressType of addressTypes) {
       const { groups, withoutNode } = desiredEndpoints(service, selected, (node) => this.#nodes.get('', node), addressType);
       const ofType = existing.filter((slice) => slice.addressType === addressType);
-      await this.#write(service, planSlices(service, ofType, groups, addressType), triggerTime);
+      const plan = planSlices(service, ofType, groups, addressType);
+      const events = this.#hints.apply(service, addressType, ofType, plan);
+      for (const { type, reason, message } of events) this.recorder.event(service, type, reason, message);
+      await this.#write(service, plan, triggerTime);
       for (const { metadata, spec } of withoutNode)
         problems.push(`skipping Pod ${metadata.name} for Service ${key}: Node ${spec?.nodeName ?? ''} Not Found`);
     }
     const foreign = existing.filter(({ addressType }) => !addressTypes.some((type) => type === addressType));
     await this.#write(service, { create: [], update: [], delete: foreign }, triggerTime);
     if (problems.length > 0) this.#reportFailure(service, problems.join(', '));
+  }
+
+  #forget(key: string): void {
+    this.#triggerTimes.forget(key);
+    this.#hints.forget(key);
   }
 
   async #write(service: Service, plan: SlicePlan, triggerTime: string | undefined): Promise<void> {
@@ -118,6 +137,11 @@ export class EndpointSliceController {
     );
     throw new Error(message);
   }
+}
+
+function requestOf(key: string): ReconcileRequest {
+  const [namespace, name] = key.split('/') as [string, string];
+  return { namespace, name };
 }
 
 /** Returns the service of a slice that this controller manages. */

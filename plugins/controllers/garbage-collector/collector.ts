@@ -103,7 +103,7 @@ export class Collector {
     const known = graph.get(reference.uid);
     if (known) {
       if (isOwner(known, reference, node)) return isDeletingDependents(known) ? 'waiting' : 'solid';
-      this.#reportInvalid(reference, node);
+      if (known.namespace !== '' && known.namespace !== node.namespace) this.#reportInvalid(reference, node);
     }
     if (graph.isAbsent(reference.uid)) return 'absent';
     const group = groupOf(reference.apiVersion);

@@ -18,6 +18,7 @@ import type {
 import type { Pod } from 'kubenest/types/core_v1';
 import { MetricError, type MetricContext, podsOf, propose, type Proposed } from './metric-proposals.ts';
 import type { Tolerances } from './replica-calculator.ts';
+import type { TargetSelectors } from './target-selectors.ts';
 import { limit, noteChange, type ScalingHistory } from './scaling-limits.ts';
 
 export const autoscalers = {
@@ -36,6 +37,8 @@ export interface AutoscalerParts {
   readonly client: ControllerClient;
   readonly recorder: EventRecorder;
   readonly pods: SharedInformer<Pod>;
+  /** Selectors of the targets of all autoscalers. */
+  readonly targets: TargetSelectors;
   /** True if autoscalers may scale to zero: the gate HPAScaleToZero. */
   readonly scalesToZero: boolean;
 }
@@ -177,7 +180,7 @@ export class AutoscalerSync {
   /** Returns the highest proposal of the metrics. A failed metric prevents scaling down. Upstream: computeReplicasForMetrics. */
   async #propose(scale: Scale, current: number): Promise<{ readonly replicas: number; readonly metric: string }> {
     const metrics = this.autoscaler.spec?.metrics ?? [];
-    const context = this.#contextOf(scale, current);
+    const context = this.#contextOf(scale, current, this.#selectorOf(scale));
     const proposals: Proposed[] = [];
     const statuses: MetricStatus[] = [];
     const failures: { readonly reason: string; readonly error: MetricError }[] = [];
@@ -209,8 +212,7 @@ export class AutoscalerSync {
     return { replicas, metric };
   }
 
-  #contextOf(scale: Scale, current: number): MetricContext {
-    const selector = this.#selectorOf(scale);
+  #contextOf(scale: Scale, current: number, selector: string): MetricContext {
     return {
       client: this.parts.client,
       namespace: this.#namespace,
@@ -224,10 +226,25 @@ export class AutoscalerSync {
   }
 
   #selectorOf({ status }: Scale): string {
-    if (status?.selector) return status.selector;
+    const selector = status?.selector;
+    if (selector) {
+      const others = this.parts.targets.sharing(this.autoscaler, selector, this.parts.pods.list(this.#namespace));
+      if (others.length === 1) return selector;
+      const message = `pods by selector ${selector} are controlled by multiple HPAs: [${others.join(' ')}]`;
+      this.#event('Warning', 'AmbiguousSelector', message);
+      this.#condition('ScalingActive', false, 'AmbiguousSelector', message);
+      return this.#fail(message);
+    }
     this.#event('Warning', 'SelectorRequired', 'selector is required');
     this.#condition('ScalingActive', false, 'InvalidSelector', "the HPA target's scale is missing a selector");
-    throw new ScalingError('selector is required');
+    return this.#fail('selector is required');
+  }
+
+  /** Ends the reconcile when the pods of the target cannot be measured for this autoscaler. */
+  #fail(message: string): never {
+    delete this.#status.currentMetrics;
+    this.#event('Warning', 'FailedComputeMetricsReplicas', message);
+    throw new ScalingError(message);
   }
 
   #tolerances(): Tolerances {

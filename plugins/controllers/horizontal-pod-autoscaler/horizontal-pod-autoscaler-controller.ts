@@ -19,6 +19,7 @@ import { asManager } from '../common/as-manager.ts';
 import { pods } from '../common/pods.ts';
 import { autoscalers, AutoscalerSync, ScalingError } from './autoscaler-sync.ts';
 import type { ScalingHistory } from './scaling-limits.ts';
+import { TargetSelectors } from './target-selectors.ts';
 
 /** Time between reconciles. Upstream: --horizontal-pod-autoscaler-sync-period. */
 const periodMs = 15_000;
@@ -37,6 +38,7 @@ export class HorizontalPodAutoscalerController {
   readonly #pods: SharedInformer<Pod>;
   /** Histories of recommendations, by the UID of the autoscaler. */
   readonly #histories = new Map<string, ScalingHistory>();
+  readonly #targets = new TargetSelectors();
   /** Last reconcile of each autoscaler, by its UID. */
   readonly #reconciled = new Map<string, { readonly at: number; readonly spec: HorizontalPodAutoscaler['spec'] }>();
 
@@ -53,7 +55,9 @@ export class HorizontalPodAutoscalerController {
 
   async run(signal: AbortSignal): Promise<void> {
     using _subscription = this.#autoscalers.handle({
-      deleted: ({ metadata }) => {
+      deleted: (autoscaler) => {
+        const { metadata } = autoscaler;
+        this.#targets.forget(autoscaler);
         this.#histories.delete(metadata.uid as string);
         this.#reconciled.delete(metadata.uid as string);
       },
@@ -73,7 +77,13 @@ export class HorizontalPodAutoscalerController {
     this.#reconciled.set(uid, { at: now, spec });
     const history = this.#histories.get(uid) ?? { recommendations: [], ups: [], downs: [] };
     this.#histories.set(uid, history);
-    const parts = { client: this.client, recorder: this.recorder, pods: this.#pods, scalesToZero: this.features.enabled('HPAScaleToZero') };
+    const parts = {
+      client: this.client,
+      recorder: this.recorder,
+      pods: this.#pods,
+      targets: this.#targets,
+      scalesToZero: this.features.enabled('HPAScaleToZero'),
+    };
     try {
       await new AutoscalerSync(parts, autoscaler, history, this.clock.wallTime()).run();
     } catch (error) {

@@ -27,6 +27,8 @@ import { isFinished, isTracked, trackingFinalizer } from './job-pods.ts';
 import { stateOf } from './job-state.ts';
 import { JobSync, type JobSyncParts, jobs, removeFinalizer } from './job-sync.ts';
 
+/** Delay after a conflict, which is not a failure. */
+const conflictMs = 20;
 const ownName = 'kubernetes.io/job-controller';
 /** Start of the name in requests for pods that may have lost their job: `orphan/POD`. Names of jobs have no slash. */
 const orphan = 'orphan/';
@@ -37,6 +39,9 @@ const orphan = 'orphan/';
   for: jobs,
   owns: [pods],
   concurrency: 5,
+  // A quota that is exceeded makes an event with each attempt. Upstream waits for a second first; a service account may be created meanwhile.
+  minBackoffMs: 200,
+  maxBackoffMs: 60_000,
   ...asManager,
 })
 export class JobController {
@@ -106,7 +111,7 @@ export class JobController {
       return requeueAfterMs === undefined ? {} : { requeueAfterMs };
     } catch (error) {
       // The informers do not have the newest state yet.
-      if (isConflict(error)) return { requeue: true };
+      if (isConflict(error)) return { requeueAfterMs: conflictMs };
       throw error;
     }
   }

@@ -24,3 +24,21 @@ it('deletes the pods of a node that stays missing', async () => {
   expect(cluster.writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)).toEqual(['patch pods/status p', 'delete pods p']);
   expect(cluster.all('pods').map(({ metadata }) => (metadata as Pod['metadata']).name)).toEqual(['q']);
 });
+
+it('reports the failure of an unscheduled pod with the generation that it has seen', async () => {
+  const ending = partialObject({
+    metadata: {
+      name: 'p',
+      namespace: 'ns',
+      uid: 'u',
+      generation: 2,
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      finalizers: ['example.com/hold'],
+    },
+    status: { phase: 'Pending' },
+  });
+  const cluster = new FakeCluster({ pods: [ending] });
+  const controller = new PodGarbageCollectorController(cluster, cluster.informers, new FakeClock(), { error: expect.unreachable } as never);
+  await controller.collect();
+  expect(cluster.stored('pods', 'ns', 'p')).toMatchObject({ status: { phase: 'Failed', observedGeneration: 2 } });
+});

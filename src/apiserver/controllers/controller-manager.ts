@@ -4,7 +4,6 @@ import type { ControllerOptions } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { type ControllerParts, ControllerRunner } from './controller-runner.ts';
 import type { LocalComponents } from './local-components.ts';
-import type { SharedInformers } from './shared-informer.ts';
 
 /** Lease of controllers that name none. */
 export const defaultLease = 'kubenest-controllers';
@@ -15,7 +14,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store' | 'traces'>;
+  make(): Pick<ControllerParts, 'controller' | 'informers' | 'requests' | 'store' | 'traces'>;
   /** Releases the controller of a term after its end. Must not reject. */
   dispose?(controller: ControllerParts['controller']): Promise<void>;
 }
@@ -27,7 +26,6 @@ export interface ControllerManagerParts {
   readonly controllers: readonly ManagedController[];
   readonly elect: Election;
   readonly components?: LocalComponents;
-  readonly informers: SharedInformers;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -59,13 +57,13 @@ export class ControllerManager {
 
   /** Runs one controller for a term. Its failure does not affect the others. */
   async #runOne({ options, prepare, make, dispose }: ManagedController, term: AbortSignal): Promise<void> {
-    const { informers, metrics, clock, logger } = this.parts;
+    const { metrics, clock, logger } = this.parts;
     let made: ReturnType<ManagedController['make']> | undefined;
     let runner: ControllerRunner | undefined;
     try {
       await prepare();
       made = make();
-      runner = new ControllerRunner({ options, ...made, informers, metrics, clock, logger });
+      runner = new ControllerRunner({ options, ...made, metrics, clock, logger });
       this.#running.add(runner);
       await runner.run(term);
     } catch (error) {

@@ -13,7 +13,7 @@ import {
 } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { ControllerRunner } from './controller-runner.ts';
-import { CachedSharedInformers } from './shared-informer.ts';
+import { CachedSharedInformers, TakenInformers } from './shared-informer.ts';
 
 const sets = { group: 'apps', version: 'v1', resource: 'replicasets', kind: 'ReplicaSet' } as const;
 const pods = { group: '', resource: 'pods' };
@@ -22,7 +22,7 @@ const pods = { group: '', resource: 'pods' };
 class Sources {
   readonly #listeners = new Map<string, { send: Parameters<Informer['subscribe']>[0]; progress: SubscriptionProgress }>();
 
-  for<T extends KubeObject>({ resource }: { resource: string }): Informer<T> {
+  late<T extends KubeObject>({ resource }: { resource: string }): Informer<T> {
     return {
       get: () => undefined,
       list: () => [],
@@ -73,7 +73,7 @@ async function start(controller: Reconciler, options: Partial<ControllerOptions>
     options: { name: 'test', for: sets, ...options },
     controller,
     requests,
-    informers: new CachedSharedInformers(sources, (error) => errors.push(String(error))),
+    informers: new TakenInformers(new CachedSharedInformers(sources, (error) => errors.push(String(error)))),
     metrics: metrics as ControllerMetrics,
     clock,
     logger: { info: log, warn: log, error: log },
@@ -95,6 +95,23 @@ const recording = (
     },
   };
 };
+
+it('waits for a resource that is not served yet, and reports it', async () => {
+  const controller = recording();
+  const { clock, sources, errors, stop, ended } = await start(controller);
+  sources.send('replicasets', 'ADDED', object('a'));
+  await clock.advance(4_999);
+  await turn();
+  expect([errors, controller.seen]).toEqual([[], []]);
+  await clock.advance(1);
+  await turn();
+  expect(errors).toEqual(['replicasets.apps: not served yet']);
+  sources.synced();
+  await turn();
+  expect(controller.seen).toEqual(['ns/a']);
+  stop();
+  await ended;
+});
 
 it('reconciles nothing before the informers are synced, then each object once', async () => {
   const controller = recording();

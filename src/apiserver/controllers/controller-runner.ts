@@ -15,12 +15,14 @@ import type { KeyValueStore } from './key-value-store.ts';
 import { controllerOf } from './owner-references.ts';
 import type { ReconcileTraces } from './reconcile-traces.ts';
 import type { LateRequestQueue } from './request-queue.ts';
-import { defaultRateLimiter, ExponentialBackoff } from './rate-limiter.ts';
+import { itemRateLimiter } from './rate-limiter.ts';
 import { runSchedules } from './schedules.ts';
-import { keyOf, type SharedInformer, type SharedInformers } from './shared-informer.ts';
+import { keyOf, type SharedInformer, type TakenInformers } from './shared-informer.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const defaultTimeoutMs = 60_000;
+/** Time after which it is logged that a controller waits for its resources. */
+const lateMs = 5_000;
 /** Duration of a turn of a reconcile from which it is logged: meanwhile, the server answers no request. */
 const longTurnMs = 500;
 
@@ -33,7 +35,7 @@ export interface ControllerParts {
   readonly requests?: LateRequestQueue | undefined;
   /** State of its schedules; undefined: scheduled methods are not called. */
   readonly store?: KeyValueStore | undefined;
-  readonly informers: SharedInformers;
+  readonly informers: TakenInformers;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -49,7 +51,7 @@ export class ControllerRunner {
     const { options, metrics, clock } = parts;
     this.#queue = new WorkQueue({
       clock,
-      rateLimiter: options.maxBackoffMs === undefined ? defaultRateLimiter() : new ExponentialBackoff(5, options.maxBackoffMs),
+      rateLimiter: itemRateLimiter(options.minBackoffMs, options.maxBackoffMs),
       metrics: metrics.queue(options.name),
     });
     this.#observer = metrics.reconciles(options.name);
@@ -66,11 +68,11 @@ export class ControllerRunner {
 
   /** Runs until the signal aborts; resolves once the reconciles in progress have ended. A runner runs once. */
   async run(signal: AbortSignal): Promise<void> {
-    const informers = this.#subscribe();
+    this.#subscribe();
     const stop = (): void => this.#queue.shutDown();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted(signal)]);
+      await Promise.race([this.#whenSynced(), aborted(signal)]);
       if (signal.aborted) return;
       const { controller, options } = this.parts;
       const workers = controller.reconcile ? Array.from({ length: options.concurrency ?? 1 }, () => this.#work(signal)) : [];
@@ -81,6 +83,18 @@ export class ControllerRunner {
       this.#queue.clear();
       for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     }
+  }
+
+  /** Resolves when the controller knows the objects of its resources, among them custom resources that are not served yet. */
+  async #whenSynced(): Promise<void> {
+    const { clock, informers, logger } = this.parts;
+    const missing = new Map(informers.taken);
+    const cancel = clock.after(lateMs, () => {
+      const reason = `${[...missing.values()].sort().join(', ')}: not served yet`;
+      logger.warn({ controller: this.name, reason }, `controller ${this.name} waits for its resources`);
+    });
+    await Promise.all([...missing.keys()].map((informer) => informer.synced.then(() => missing.delete(informer))));
+    cancel();
   }
 
   async #runOwn(signal: AbortSignal): Promise<void> {
@@ -101,13 +115,11 @@ export class ControllerRunner {
     }
   }
 
-  /** Adds requests for the objects of `for`, `owns` and the watched resources. Returns the informers of them. */
-  #subscribe(): SharedInformer[] {
+  /** Adds requests for the objects of `for`, `owns` and the watched resources. */
+  #subscribe(): void {
     const { options, controller, informers, requests } = this.parts;
     if (requests) this.#subscriptions.push(requests.connect((request) => this.#enqueue(request, 'by itself')));
-    const used: SharedInformer[] = [];
     const follow = ({ resource }: GroupResource, informer: SharedInformer, map: RequestMapper): void => {
-      used.push(informer);
       const enqueue = (type: string, object: KubeObject, old?: KubeObject): void => {
         for (const request of map(object, old)) this.#enqueue(request, `${type} ${resource} ${keyOf(object)}`);
       };
@@ -130,7 +142,6 @@ export class ControllerRunner {
       const map = (controller as unknown as Record<string, RequestMapper>)[method] as RequestMapper;
       follow(resource, informers.for(resource), map.bind(controller));
     }
-    return used;
   }
 
   /** `trigger`: the change that leads to the request, for the trace. */

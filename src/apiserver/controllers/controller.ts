@@ -51,6 +51,8 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> extends Co
   readonly concurrency?: number;
   /** Time after which a reconcile counts as failed, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
+  /** Delay after the first failure of an object, which each further one doubles, in milliseconds. Default: 5. */
+  readonly minBackoffMs?: number;
   /** Longest delay between attempts at an object that fails, in milliseconds. Default: 1,000,000. */
   readonly maxBackoffMs?: number;
   /** Name of the Lease in kube-system whose holder runs the controller; controllers with the same one run together. Default: `kubenest-controllers`. */

@@ -181,6 +181,26 @@ it('keeps the events of a burst, and drops those that wait at the shutdown witho
   expect([created, logged]).toEqual([5_000, []]);
 });
 
+it('reports when all events are written', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const written: string[] = [];
+  const client = {
+    create: async (_target: object, { metadata }: KubeObject) => {
+      await answered;
+      written.push(metadata.name ?? '');
+    },
+  } as unknown as RequestClient;
+  const logger = { info() {}, warn() {}, error() {} };
+  const recorder = new ClientEventRecorder({ component: 'test', form: 'v1', client, clock: new FakeClock(), logger });
+  await recorder.flushed();
+  for (let i = 0; i < 20; i++)
+    recorder.event({ ...pod, metadata: { ...pod.metadata, name: `p${i}`, uid: `u${i}` } }, 'Normal', 'Pulled', 'image');
+  const flushed = recorder.flushed();
+  answer();
+  await flushed;
+  expect(written).toHaveLength(20);
+});
+
 function terminating(reason: string): StatusError {
   const error = newForbidden({ group: '', resource: 'events' }, 'e', 'no');
   error.status.details = { causes: [{ reason, message: 'being deleted' }] };

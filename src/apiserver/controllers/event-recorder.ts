@@ -38,7 +38,7 @@ export interface EventRecorderOptions {
   readonly client: RequestClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the server shuts down: events that wait then are dropped. */
+  /** Aborts when the server ends: events that wait then are dropped. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,7 +59,7 @@ export class ClientEventRecorder implements EventRecorder {
   readonly #similar: SimilarEvents;
   readonly #suffixes = new EventSuffixes();
   readonly #waiting: (() => Promise<void>)[] = [];
-  #isWriting = false;
+  #writing: Promise<void> | undefined;
 
   constructor(readonly options: EventRecorderOptions) {
     this.#similar = new SimilarEvents(options.clock);
@@ -70,7 +70,7 @@ export class ClientEventRecorder implements EventRecorder {
     const reference = referenceTo(object, details.fieldPath);
     const version = this.options.form === 'v1' ? '' : object.metadata.resourceVersion;
     const observed = this.#similar.observe(reference, type, reason, cut, version);
-    if (!observed || this.#waiting.length >= maxWaiting) return;
+    if (!observed || this.#waiting.length >= maxWaiting || this.options.signal?.aborted) return;
     const { record } = observed;
     const entry = {
       type,
@@ -84,12 +84,15 @@ export class ClientEventRecorder implements EventRecorder {
       const counted = record.stored && (await this.#count(record.stored, entry));
       record.stored = counted ?? (await this.#create(reference, entry, details));
     });
-    void this.#write();
+    this.#writing ??= this.#write();
+  }
+
+  /** Resolves when all events are written or dropped. */
+  async flushed(): Promise<void> {
+    while (this.#writing) await this.#writing;
   }
 
   async #write(): Promise<void> {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
     const { signal } = this.options;
     for (let write = this.#waiting.shift(); write && !signal?.aborted; write = this.#waiting.shift()) {
       try {
@@ -102,7 +105,7 @@ export class ClientEventRecorder implements EventRecorder {
         await setImmediate();
       }
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
   }
 
   /** Counts the event in its stored object. Resolves with undefined if that has expired. */

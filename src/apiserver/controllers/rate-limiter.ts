@@ -32,7 +32,7 @@ export class ExponentialBackoff implements RateLimiter {
   }
 }
 
-/** The limiter of client-go's controllers: 5 ms to 1,000 s for each item. */
-export function defaultRateLimiter(): RateLimiter {
-  return new ExponentialBackoff(5, 1_000_000);
+/** The limiter of client-go's controllers: 5 ms to 1,000 s for each item, unless other delays are given. */
+export function itemRateLimiter(baseMs = 5, maxMs = 1_000_000): RateLimiter {
+  return new ExponentialBackoff(baseMs, maxMs);
 }

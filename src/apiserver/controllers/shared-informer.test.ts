@@ -38,7 +38,7 @@ const newInformer = (): {
 } => {
   const source = new Source();
   const errors: unknown[] = [];
-  const informers = new CachedSharedInformers({ for: <T extends KubeObject>() => source as unknown as Informer<T> }, (error) =>
+  const informers = new CachedSharedInformers({ late: <T extends KubeObject>() => source as unknown as Informer<T> }, (error) =>
     errors.push(error),
   );
   const informer = informers.for(pods);

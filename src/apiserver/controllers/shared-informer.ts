@@ -1,6 +1,7 @@
 import type { OfType } from '#apiserver/registry/kind';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
-import type { Informer, Informers } from '#apiserver/registry/informers';
+import { groupResourceString } from '#apimachinery/api/errors';
+import type { Informer, Informers, LateInformers } from '#apiserver/registry/informers';
 
 /** Reacts to the changes of a resource. Objects are shared and must not be modified. */
 export interface ObjectHandler<T extends KubeObject = KubeObject> {
@@ -179,12 +180,30 @@ class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
   }
 }
 
+/** The informers of one controller, which notes those that it has taken. */
+export class TakenInformers implements SharedInformers {
+  readonly #taken = new Map<SharedInformer, string>();
+
+  constructor(readonly source: SharedInformers) {}
+
+  /** The informers taken so far, with the names of their resources. */
+  get taken(): ReadonlyMap<SharedInformer, string> {
+    return this.#taken;
+  }
+
+  for<T extends KubeObject = KubeObject>(resource: GroupResource & OfType<T>): SharedInformer<T> {
+    const informer = this.source.for<T>(resource);
+    this.#taken.set(informer as unknown as SharedInformer, groupResourceString(resource));
+    return informer;
+  }
+}
+
 /** Creates the shared informers of a process over its watch caches. */
 export class CachedSharedInformers implements SharedInformers {
   readonly #informers = new Map<string, IndexedInformer<KubeObject>>();
 
   constructor(
-    readonly source: Informers,
+    readonly source: Pick<LateInformers, 'late'>,
     readonly onHandlerError: (error: unknown) => void,
   ) {}
 
@@ -192,7 +211,7 @@ export class CachedSharedInformers implements SharedInformers {
     const key = `${resource.resource}.${resource.group}`;
     let informer = this.#informers.get(key);
     if (!informer) {
-      informer = new IndexedInformer(this.source.for(resource), this.onHandlerError);
+      informer = new IndexedInformer(this.source.late(resource), this.onHandlerError);
       this.#informers.set(key, informer);
     }
     return informer as unknown as SharedInformer<T>;

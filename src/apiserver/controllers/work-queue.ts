@@ -1,6 +1,6 @@
 import type { Clock } from '#apiserver/base/clock';
 import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
-import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import { itemRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
 /** Longest delay of a timer of Node, which fires at once after a longer one. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -30,7 +30,7 @@ export class WorkQueue {
   readonly #idle: ((key: string | undefined) => void)[] = [];
   #isShutDown = false;
 
-  constructor({ clock, rateLimiter = defaultRateLimiter(), metrics }: WorkQueueOptions) {
+  constructor({ clock, rateLimiter = itemRateLimiter(), metrics }: WorkQueueOptions) {
     this.#clock = clock;
     this.#rateLimiter = rateLimiter;
     this.#metrics = metrics;

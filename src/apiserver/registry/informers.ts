@@ -34,6 +34,16 @@ export interface Informers {
 
 export const Informers = Symbol.for('kubenest.Informers');
 
+export interface LateInformers extends Informers {
+  /**
+   * Returns the informer of a resource, also of one that may be served later by a CustomResourceDefinition: until then, it has no objects
+   * and is not synced. Throws for an unknown resource of a built-in group.
+   */
+  late<T extends KubeObject = KubeObject>(resource: GroupResource & OfType<T>): Informer<T>;
+}
+
+export const LateInformers = Symbol.for('kubenest.LateInformers');
+
 /**
  * Returns the error of a read of objects that are not received yet, of informers that are not the server's own caches. A plugin that took
  * missing objects for none would admit what it must deny.

@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { parseCertificate } from '#apimachinery/x509/certificate';
 import { type CertificateRequest, parsePemCertificateRequest, requestSignatureProblem } from '#apimachinery/x509/certificate-request';
-import { bitString, element, objectIdentifier, sequence } from '#apimachinery/x509/der-writer';
+import { tags } from '#apimachinery/x509/der-reader';
+import { bitString, element, objectIdentifier, sequence, set } from '#apimachinery/x509/der-writer';
+import type { DistinguishedName } from '#apimachinery/x509/distinguished-name';
 import { generalNameTags } from '#apimachinery/x509/general-names';
 import type { CertificateToSign } from '#apiserver/controllers/cluster-credentials';
 import { authorityKeyIdentifier, extension, signParts } from './certificate-der.ts';
@@ -57,7 +59,7 @@ export function signRequest({ request: pem, usages, notBefore, notAfter }: Certi
   const issuing = parseCertificate(parsed.raw);
   const parts = {
     issuer: issuing.subject.der,
-    subject: request.subject.der,
+    subject: signedSubject(request.subject),
     notBefore,
     notAfter: notAfter < parsed.validToDate ? notAfter : parsed.validToDate,
     publicKey: request.publicKey.der,
@@ -73,6 +75,30 @@ export function signRequest({ request: pem, usages, notBefore, notAfter }: Certi
     parts.extensions.push(extension('subjectAltName', sequence(...names), isSubjectEmpty));
   }
   return new X509Certificate(signParts(parts, privateKey)).toString();
+}
+
+/**
+ * Attributes of a subject in the order in which Go writes them: country, organization, unit, locality, province, street, postal code, and two
+ * that have a single value. Upstream: crypto/x509/pkix (ToRDNSequence), as the subject of the request is parsed and written again.
+ */
+const subjectAttributes = ['2.5.4.6', '2.5.4.10', '2.5.4.11', '2.5.4.7', '2.5.4.8', '2.5.4.9', '2.5.4.17'];
+const singleAttributes = ['2.5.4.3', '2.5.4.5'];
+
+/** Values of one type are one set; attributes of other types are dropped. */
+function signedSubject(subject: DistinguishedName): Buffer {
+  const setOf = (type: string, values: readonly string[]): Buffer[] =>
+    values.length === 0
+      ? []
+      : [set(...values.map((value) => sequence(objectIdentifier(type), directoryString(value))).sort(Buffer.compare))];
+  return sequence(
+    ...subjectAttributes.flatMap((type) => setOf(type, subject.values(type))),
+    ...singleAttributes.flatMap((type) => setOf(type, subject.values(type).slice(-1).filter(Boolean))),
+  );
+}
+
+function directoryString(value: string): Buffer {
+  const isPrintable = /^[a-zA-Z0-9'()+,\-./ :=?]*$/.test(value);
+  return element(isPrintable ? tags.printableString : tags.utf8String, Buffer.from(value, 'utf8'));
 }
 
 function usageExtensions(usages: readonly string[]): Buffer[] {

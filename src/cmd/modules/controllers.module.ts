@@ -22,15 +22,15 @@ import { LocalComponents } from '#apiserver/controllers/local-components';
 import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
-import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
+import { CachedSharedInformers, SharedInformers, TakenInformers } from '#apiserver/controllers/shared-informer';
 import { guardController } from '#apiserver/plugins/guard-controller';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
-import { Informers } from '#apiserver/registry/informers';
+import { LateInformers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { ChainPolicyScan } from '#apiserver/server/chain-policy-scan';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
-import type { UserInfo } from '#apiserver/request/user-info';
+import { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
@@ -52,6 +52,11 @@ const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
  */
 const maxRequests = 16;
 const namespace = 'kube-system';
+/** Time for the events that wait to be written when the server shuts down. */
+const flushMs = 3_000;
+const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' } as const;
+/** User of the events about leases. */
+const controlPlane: UserInfo = { name: userNames.apiServer, groups: [groupNames.privileged] };
 /** User of the writes that a policy scan assumes; the same as that of `kubenest audit`. */
 const scanUser: UserInfo = { name: 'kubenest:audit', groups: ['system:authenticated'] };
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
@@ -65,13 +70,16 @@ export class Controllers implements ServerPart {
   #ofPackages: readonly ManagedController[] = [];
   readonly #informers: CachedSharedInformers;
   readonly #ending = new AbortController();
+  /** Aborts when no more events are written. */
+  readonly #flushed = new AbortController();
+  readonly #recorders: ClientEventRecorder[] = [];
   #ended: Promise<void> | undefined;
 
   constructor(
     @Inject(selection) private readonly selected: ServerConfig['controllers'],
     @Inject(Contributions) private readonly contributions: Contributions,
     @Inject(Container) private readonly services: Container,
-    @Inject(Informers) informers: Informers,
+    @Inject(LateInformers) informers: LateInformers,
     @Inject(UserRequests) private readonly requests: UserRequests,
     @Inject(LoopbackClient) private readonly loopback: LoopbackClient,
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
@@ -97,9 +105,10 @@ export class Controllers implements ServerPart {
     });
     hooks.addPreShutdown({
       name: 'stop-controllers',
-      run: () => {
+      run: async () => {
         this.#ending.abort();
-        return this.#ended;
+        await this.#ended;
+        await this.#flush();
       },
     });
   }
@@ -112,6 +121,15 @@ export class Controllers implements ServerPart {
     );
   }
 
+  /** Writes the events of the last reconciles, as far as the time allows. */
+  async #flush(): Promise<void> {
+    const timeout = Promise.withResolvers<void>();
+    const cancel = systemClock.after(flushMs, timeout.resolve);
+    await Promise.race([Promise.all(this.#recorders.map((recorder) => recorder.flushed())), timeout.promise]);
+    cancel();
+    this.#flushed.abort();
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     const builtIn = (await this.selected?.()) ?? [];
     const controllers = [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages];
@@ -119,7 +137,6 @@ export class Controllers implements ServerPart {
       controllers: controllers.filter(({ options: { featureGate } }) => featureGate === undefined || this.features.enabled(featureGate)),
       elect: this.#elect,
       components: this.components,
-      informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry), this.queueMetrics),
       clock: systemClock,
       logger: this.log,
@@ -152,14 +169,14 @@ export class Controllers implements ServerPart {
       client,
       clock: systemClock,
       logger: this.log,
-      signal: this.#ending.signal,
+      signal: this.#flushed.signal,
     });
+    this.#recorders.push(recorder);
     const store = new ConfigMapStore(this.loopback, name);
     const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
-      [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
       [NodeCidrRanges, this.nodeCidrs],
@@ -175,17 +192,25 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        const own = new Map([...bindings, [RequestQueue, requests]]);
+        const informers = new TakenInformers(this.#informers);
+        const own = new Map([...bindings, [SharedInformers, informers], [RequestQueue, requests]]);
         const instance = this.contributions.instantiate(contribution, this.services, own);
         const controller = guardController(instance as Reconciler, contribution.origin);
         instances.set(controller, instance);
-        return { requests, store, traces, controller };
+        return { informers, requests, store, traces, controller };
       },
       dispose: async (controller) => this.contributions.instances?.dispose(instances.get(controller) ?? controller),
     };
   }
 
   readonly #elect: Election = async (name, signal, lead) => {
+    const recorder = this.#recorder(name === 'kube-scheduler' ? 'default-scheduler' : name);
+    const report = async (state: string): Promise<void> => {
+      const lease = await this.loopback.get(leases, namespace, name);
+      if (lease) recorder.event(lease, 'Normal', 'LeaderElection', `${this.identity} ${state}`);
+    };
+    const reported = (state: string): void =>
+      void report(state).catch((error: Error) => this.log.warn({ lease: name, reason: error.message }, 'cannot report the leader'));
     const elector = new LeaderElector({
       client: this.loopback,
       namespace,
@@ -194,8 +219,22 @@ export class Controllers implements ServerPart {
       timers,
       onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
     });
-    await elector.run(signal, lead);
+    await elector.run(signal, async (term) => {
+      reported('became leader');
+      await lead(term);
+      // Upstream reports no release at the shutdown.
+      if (!signal.aborted) reported('stopped leading');
+    });
   };
+
+  /** Returns the recorder of a component of the control plane, which writes as the server. */
+  #recorder(component: string): ClientEventRecorder {
+    const client = new UserClient(this.requests.serveController, controlPlane, component, new ConcurrencyLimit(maxRequests));
+    const options = { component, form: 'v1', client, clock: systemClock, logger: this.log, signal: this.#flushed.signal } as const;
+    const recorder = new ClientEventRecorder(options);
+    this.#recorders.push(recorder);
+    return recorder;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
-import { Informers } from '#apiserver/registry/informers';
+import { Informers, LateInformers } from '#apiserver/registry/informers';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { PluginFailures } from '#apiserver/plugins/plugin-failures';
@@ -136,6 +136,7 @@ export class RegistryModule {
           },
           inject: [Scheme, StorageFactory, ContributedGroups, ApiServers, AuthorizedWrites],
         },
+        { provide: LateInformers, useExisting: Informers },
         {
           provide: Stores,
           useFactory: (scheme: Scheme, factory: StorageFactory) => new Stores(scheme, factory),
@@ -161,7 +162,7 @@ export class RegistryModule {
           inject: [StorageFactory, Log, FeatureGates],
         },
       ],
-      exports: [StorageFactory, ContributedGroups, Informers, Stores, ServiceAllocators, StorageVersions],
+      exports: [StorageFactory, ContributedGroups, Informers, LateInformers, Stores, ServiceAllocators, StorageVersions],
     };
   }
 }

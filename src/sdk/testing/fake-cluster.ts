@@ -52,7 +52,7 @@ export class FakeCluster implements ControllerClient, EventRecorder {
   /** `objects`: by `resource.group` (`configmaps`, `deployments.apps`). */
   constructor(objects: Readonly<Record<string, readonly KubeObject[]>> = {}) {
     for (const [resource, list] of Object.entries(objects)) for (const object of list) this.#store(this.#of(resource), deepCopy(object));
-    this.informers = new CachedSharedInformers({ for: (resource) => this.#informer(resource) }, (error) => {
+    this.informers = new CachedSharedInformers({ late: (resource) => this.#informer(resource) }, (error) => {
       throw error;
     });
   }
