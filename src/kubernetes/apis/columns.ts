@@ -13,7 +13,7 @@ type Description = string | (() => string);
  * OpenAPI adds is left out.
  */
 export function describe(type: string, field: string): () => string {
-  return () => (tables.description(type)?.[1][field] ?? '').replace(/\n+Possible enum values:[\s\S]*$/, '');
+  return () => (tables.description(type)?.[1][field] ?? '').replace(/\n{1,2}Possible enum values:[\s\S]*$/, '');
 }
 
 export function stringColumn<T extends KubeObject>(
