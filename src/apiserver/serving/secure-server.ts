@@ -90,7 +90,7 @@ const freshMs = 1_000;
 /** Time since its last request in which a client that has another server to go to is expected to send one more. */
 const busyMs = 250;
 
-/** What is known of a connection after its handshake. */
+/** State of a connection after its handshake. */
 interface Connection {
   readonly peer: Peer;
   readonly since: number;

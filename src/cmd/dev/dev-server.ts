@@ -110,7 +110,7 @@ class Commands {
 
   #end(): void {
     send({ ending: true });
-    // Before the server has begun, nothing but this class listens.
+    // Before the server has begun, only this class listens.
     if (!this.onConnection) process.exit();
     if (!this.#isEnding) process.emit('SIGTERM', 'SIGTERM');
   }
