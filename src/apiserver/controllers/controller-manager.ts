@@ -15,7 +15,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store' | 'traces'>;
+  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store' | 'traces' | 'onFault'> & Partial<Pick<ControllerParts, 'informers'>>;
   /** Releases the controller of a term after its end. Must not reject. */
   dispose?(controller: ControllerParts['controller']): Promise<void>;
 }
@@ -65,7 +65,7 @@ export class ControllerManager {
     try {
       await prepare();
       made = make();
-      runner = new ControllerRunner({ options, ...made, informers, metrics, clock, logger });
+      runner = new ControllerRunner({ informers, options, ...made, metrics, clock, logger });
       this.#running.add(runner);
       await runner.run(term);
     } catch (error) {
