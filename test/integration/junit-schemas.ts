@@ -1,4 +1,4 @@
-/** What a schema permits of an element. */
+/** The rules of a schema for an element. */
 interface ElementRule {
   /** Patterns of the values of attributes; others are not permitted. */
   readonly attributes: Readonly<Record<string, RegExp>>;

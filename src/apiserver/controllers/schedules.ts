@@ -34,6 +34,11 @@ export function Schedule(schedule: string, { timeZone = 'UTC', catchUpMs = hourM
   };
 }
 
+/** True if a controller has scheduled methods. */
+export function hasSchedules(controller: object): boolean {
+  return ((controller as Partial<Scheduling>)[scheduled] ?? []).length > 0;
+}
+
 export interface ScheduleParts {
   readonly clock: Clock;
   readonly store: KeyValueStore;

@@ -374,7 +374,7 @@ describe('in the process of the server', () => {
   it.each([
     ...[...sync, ...changes].flatMap((way) => ['handler', 'filter'].map((part) => [part, way] as const)),
     ...[...anywhere, ...changes].map((way) => ['index', way] as const),
-    // Which happens to be a list of one request.
+    // `returns-cycle` returns a list of one request, as it should.
     ...[...anywhere, ...changes].filter((way) => way !== 'returns-cycle').map((way) => ['watches', way] as const),
   ])('a controller whose %s function %s', async (part, way) => {
     const before = await failures(cluster, 'everything');
