@@ -361,6 +361,10 @@ export default contribute(Wild, Services);`,
   run: `${imports}${ways}class Runs { run() { return ways[globalThis.runOfTest]({}); } }
 Controller({ name: 'runs' })(Runs);
 export default contribute(Runs);`,
+  schedule: `${imports}${ways}class Only { tick() { return ways[globalThis.onlyOfTest]?.({}); } }
+Schedule('@every 1s')(Only.prototype, 'tick');
+Controller({ name: 'only' })(Only);
+export default contribute(Only);`,
   hook: `${imports}${ways}class Begins { run() { return ways[globalThis.hookOfTest]?.({}); } }
 PostStartHookPlugin({ name: 'Begins' })(Begins);
 export default contribute(Begins);`,

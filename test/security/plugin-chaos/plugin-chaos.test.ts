@@ -580,6 +580,13 @@ it.each(['throws', 'throws-nothing', 'rejects', 'overflows'])('a controller whos
   await expectRightState(cluster);
 });
 
+it('a controller that has only a schedule, which throws', async () => {
+  Object.assign(globalThis, { onlyOfTest: 'throws' });
+  await using cluster = await started('schedule');
+  await vi.waitFor(async () => expect(await failures(cluster, 'schedule')).toBeGreaterThan(0), 20_000);
+  await expectRightState(cluster);
+});
+
 describe('a post-start hook', () => {
   afterEach(() => {
     delete (globalThis as { hookOfTest?: string }).hookOfTest;
