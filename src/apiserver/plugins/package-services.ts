@@ -21,13 +21,11 @@ export function newPackageServices(services: Container, origin: PluginOrigin): C
   };
   container.bind(Metrics).toDynamicValue(() => new PackageMetrics(services.get<Metrics>(Metrics)));
   container.bind(Informers).toDynamicValue(newInformers).inSingletonScope();
-  container
-    .bind(PluginServices)
-    .toDynamicValue(() => ({
-      ...services.get<PluginServices>(PluginServices),
-      informers: container.get<Informers>(Informers),
-      metrics: container.get<Metrics>(Metrics),
-    }));
+  container.bind(PluginServices).toDynamicValue(() => ({
+    ...services.get<PluginServices>(PluginServices),
+    informers: container.get<Informers>(Informers),
+    metrics: container.get<Metrics>(Metrics),
+  }));
   return container;
 }
 

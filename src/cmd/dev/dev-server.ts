@@ -9,29 +9,8 @@ import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerOptions } from '#cmd/options/server-options';
-import { PassedConnections, type ServedAddress } from './held-port.ts';
-
-/** Messages from a server under development to its parent process. */
-export type DevMessage =
-  /** The configuration and the packages make a server, which will listen on this address. */
-  | { readonly tried: ServedAddress }
-  /** The server wants the connections. */
-  | { readonly accepts: true }
-  | { readonly started: string }
-  /** The server begins to end. */
-  | { readonly ending: true };
-
-/** Messages to a server under development: try the current files, begin, serve connections (whose sockets come with the message), end. */
-export type DevCommand =
-  | { readonly command: 'try' | 'serve' | 'end' }
-  | {
-      readonly command: 'begin';
-      readonly inspect?: number | undefined;
-      /** Address on which the parent process listens. */
-      readonly address: AddressInfo;
-      /** Names of the packages under development, whose plugins' traces are printed; or all traces. */
-      readonly traced: 'all' | readonly string[];
-    };
+import { PassedConnections } from './held-port.ts';
+import type { DevCommand, DevMessage } from './messages.ts';
 
 /**
  * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and

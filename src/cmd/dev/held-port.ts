@@ -2,13 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionSource } from '#apiserver/serving/secure-server';
-import type { DevCommand } from './dev-server.ts';
-
-/** An address on which a server listens. */
-export interface ServedAddress {
-  readonly host: string;
-  readonly port: number;
-}
+import type { DevCommand, ServedAddress } from './messages.ts';
 
 /**
  * The port of the server under development. This process accepts its connections and passes them to the process that serves, so that the

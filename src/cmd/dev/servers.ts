@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { errorMessage } from '#apiserver/base/system-error';
-import type { DevCommand, DevMessage } from './dev-server.ts';
-import { HeldPort, type ServedAddress } from './held-port.ts';
+import { HeldPort } from './held-port.ts';
+import type { DevCommand, DevMessage, ServedAddress } from './messages.ts';
 
 /** Time in which a process must answer the command to end; otherwise a plugin keeps its thread busy. */
 const answerMs = 5_000;
