@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import inspector from 'node:inspector';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { traceText } from '#apiserver/tracing/trace-text';
 import type { ContributionKind } from '#apiserver/base/contribution';
