@@ -57,14 +57,18 @@ export async function end({ child }: Launch): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Sends a POST with the body, or a GET without one, as the administrator unless the headers name another user. */
+/**
+ * Sends a POST with the body, or a GET without one, as the administrator unless the headers name another user. By default, connections are
+ * kept; `agent: false` opens one for the request.
+ */
 export async function call(
   port: number,
   path: string,
   body?: object,
   headers: Record<string, string> = {},
+  agent?: https.Agent | false,
 ): Promise<{ status: number; body: unknown }> {
-  const { status, text } = await ask(port, path, body, headers);
+  const { status, text } = await ask(port, path, body, headers, agent);
   return { status, body: JSON.parse(text) as unknown };
 }
 
@@ -78,9 +82,10 @@ function ask(
   path: string,
   body: object | undefined,
   headers: Record<string, string>,
+  agent?: https.Agent | false,
 ): Promise<{ status: number; text: string }> {
   const { promise, resolve: answer, reject } = Promise.withResolvers<{ status: number; text: string }>();
-  const options = { host: '127.0.0.1', port, path, method: body ? 'POST' : 'GET', rejectUnauthorized: false };
+  const options = { host: '127.0.0.1', port, path, method: body ? 'POST' : 'GET', agent, rejectUnauthorized: false };
   const request = https.request(
     { ...options, headers: { 'content-type': 'application/json', authorization: 'Bearer admin-token', ...headers } },
     (response) => {

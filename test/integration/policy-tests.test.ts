@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { jenkinsSchema, violations, windyRoadSchema } from './junit-schemas.ts';
 import { stringify } from 'yaml';
 import { runCommand } from '#cmd/commands/commands';
 import type { Json } from './custom-kinds.ts';
@@ -365,23 +366,43 @@ describe('the report', () => {
   it('is written in the form of JUnit', async () => {
     const report = join(folder, 'junit.xml');
     await runTests({ metadata: { name: 'policies' }, tests }, '--junit', report);
-    const xml = plain(await readFile(report, 'utf8')).replaceAll(/time="[\d.]+"/g, 'time="0"');
+    const written = await readFile(report, 'utf8');
+    for (const schema of [jenkinsSchema, windyRoadSchema]) expect(violations(written, schema)).toEqual([]);
+    const xml = plain(written)
+      .replaceAll(/time="[\d.]+"/g, 'time="0"')
+      .replaceAll(/timestamp="[\d:T-]+" hostname="[^"]+"/g, 'timestamp="now" hostname="here"');
     expect(xml).toBe(`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="kubenest test" tests="4" failures="2" errors="1" time="0">
-  <testsuite name="policies" file="tests.yaml" tests="4" failures="2" errors="1" time="0">
-    <testcase name="fine" classname="policies" file="tests.yaml" line="6" time="0"/>
-    <testcase name="wrong in &lt;all&gt; ways" classname="policies" file="tests.yaml" line="14" time="0">
-      <failure message="message: expected /^priority/, got &quot;pods \\&quot;web\\&quot; is forbidden: no PriorityClass with name none was found&quot;">message: expected /^priority/, got &quot;pods \\&quot;web\\&quot; is forbidden: no PriorityClass with name none was found&quot;&#10;warnings: expected old, got none&#10;patch: Prio is not called</failure>
+<testsuites>
+  <testsuite id="0" package="tests.yaml" name="policies" timestamp="now" hostname="here" tests="4" failures="2" errors="1" time="0">
+    <properties>
+      <property name="file" value="tests.yaml"/>
+    </properties>
+    <testcase name="fine" classname="policies" time="0"/>
+    <testcase name="wrong in &lt;all&gt; ways" classname="policies" time="0">
+      <failure type="difference" message="message: expected /^priority/, got &quot;pods \\&quot;web\\&quot; is forbidden: no PriorityClass with name none was found&quot;">tests.yaml:14&#10;message: expected /^priority/, got &quot;pods \\&quot;web\\&quot; is forbidden: no PriorityClass with name none was found&quot;&#10;warnings: expected old, got none&#10;patch: Prio is not called</failure>
     </testcase>
-    <testcase name="another object" classname="policies" file="tests.yaml" line="35" time="0">
-      <failure message="object: data.b: expected &quot;d&quot;, got &quot;c&quot;">object: data.b: expected &quot;d&quot;, got &quot;c&quot;&#10;object: metadata.labels: expected {&quot;x&quot;:&quot;z&quot;}, got nothing</failure>
+    <testcase name="another object" classname="policies" time="0">
+      <failure type="difference" message="object: data.b: expected &quot;d&quot;, got &quot;c&quot;">tests.yaml:35&#10;object: data.b: expected &quot;d&quot;, got &quot;c&quot;&#10;object: metadata.labels: expected {&quot;x&quot;:&quot;z&quot;}, got nothing</failure>
     </testcase>
-    <testcase name="a broken fixture" classname="policies" file="tests.yaml" line="55" time="0">
-      <error message="not played: ConfigMap b was not created: ConfigMap in version &quot;v1&quot; cannot be handled as a ConfigMap: strict decoding error: unknown field &quot;date&quot;">not played: ConfigMap b was not created: ConfigMap in version &quot;v1&quot; cannot be handled as a ConfigMap: strict decoding error: unknown field &quot;date&quot;</error>
+    <testcase name="a broken fixture" classname="policies" time="0">
+      <error type="not played" message="not played: ConfigMap b was not created: ConfigMap in version &quot;v1&quot; cannot be handled as a ConfigMap: strict decoding error: unknown field &quot;date&quot;">tests.yaml:55&#10;not played: ConfigMap b was not created: ConfigMap in version &quot;v1&quot; cannot be handled as a ConfigMap: strict decoding error: unknown field &quot;date&quot;</error>
     </testcase>
+    <system-out/>
+    <system-err/>
   </testsuite>
 </testsuites>
 `);
+  });
+
+  it('the check by the schemas finds what they forbid', () => {
+    const wrong = '<testsuites><testsuite name="a" tests="1"><testcase name="b" line="3">c</testcase></testsuite></testsuites>';
+    expect(violations(wrong, jenkinsSchema)).toEqual([
+      'testsuite without failures',
+      'testsuite without errors',
+      'testcase with line="3"',
+      'testcase with text',
+    ]);
+    expect(violations(wrong, windyRoadSchema)).toContain('testsuite with the elements testcase ');
   });
 
   it.each([

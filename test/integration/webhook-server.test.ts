@@ -154,7 +154,10 @@ async function ask({ connection }: Cluster, method: string, path: string, body?:
       response.on('end', () => {
         const warning = response.headers['warning'] as string | undefined;
         const warnings = [...(warning ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] as string);
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) as Outcome['body'], warnings });
+        const text = Buffer.concat(chunks).toString();
+        // A path that is not served yet has a page of text.
+        const body = (text.startsWith('{') ? JSON.parse(text) : {}) as Outcome['body'];
+        resolve({ status: response.statusCode ?? 0, body, warnings });
       });
     },
   );

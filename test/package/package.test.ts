@@ -91,6 +91,34 @@ describe('the commands', () => {
     expect(tested.stdout).toMatch(/\n6 tests: 6 passed, 0 failed/);
   });
 
+  it("the guide's image of a webhook server runs the printed Deployment", { timeout: 60_000 }, async () => {
+    const guide = await readFile(join(checkout, 'docs/guide/webhook.md'), 'utf8');
+    const file = /```dockerfile\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
+    const instruction = (name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(file)?.[1] ?? '';
+    expect(instruction('FROM')).toBe(`node:${/\d+/.exec(manifest.engines.node)?.[0]}-slim`);
+    expect(instruction('RUN')).toMatch(/^npm install kubenest@/);
+    const folder = instruction('WORKDIR');
+    const [entrypoint = ''] = JSON.parse(instruction('ENTRYPOINT')) as string[];
+    // The project is the folder of the image.
+    const command = entrypoint.replace(folder, installed.project);
+    expect(command).toBe(installed.command('kubenest'));
+    const config = join(installed.project, 'webhook.yaml');
+    await writeFile(
+      config,
+      'apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\nplugins: [{ package: kubenest/catalog/images, contributions: [DisallowedTags] }]\n',
+    );
+    const env = cleanEnvironment();
+    const { stdout } = await execute(command, ['webhook', 'manifests', `--config=${config}`, '--image=registry.example/rules:1'], { env });
+    const container = /- name: \S+\n +image: registry\.example\/rules:1\n +args:\n((?: +- .*\n)+)/.exec(stdout)?.[1] ?? '';
+    const args = container
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^ *- /, ''));
+    expect(args).toContain(`--config=${folder}/configuration/kubenest.yaml`);
+    // The flags are known: their values are read before the help is printed.
+    expect((await execute(command, [...args, '--help'], { env })).stdout).toContain('--shutdown-delay');
+  });
+
   it.each([
     { command: 'kubenest', args: ['serve', '--ephemeral'] },
     { command: 'kube-apiserver', args: ['--ephemeral'] },

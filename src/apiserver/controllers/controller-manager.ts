@@ -14,7 +14,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): Pick<ControllerParts, 'controller' | 'informers' | 'requests' | 'store' | 'traces'>;
+  make(): Pick<ControllerParts, 'controller' | 'informers' | 'requests' | 'store' | 'traces' | 'onFault'>;
   /** Releases the controller of a term after its end. Must not reject. */
   dispose?(controller: ControllerParts['controller']): Promise<void>;
 }

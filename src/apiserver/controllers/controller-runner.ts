@@ -39,6 +39,8 @@ export interface ControllerParts {
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Reports a failure other than that of a reconcile, with the function that failed. Default: it is logged. */
+  readonly onFault?: ((what: string, error: unknown) => void) | undefined;
 }
 
 /** Runs one controller: informers fill its queue, and workers reconcile the keys of the queue. */
@@ -101,17 +103,17 @@ export class ControllerRunner {
     try {
       await this.parts.controller.run?.(signal);
     } catch (error) {
-      if (!signal.aborted) this.#failed('run', error);
+      if (!signal.aborted) this.#fault('`run`', error);
     }
   }
 
   async #runScheduled(signal: AbortSignal): Promise<void> {
     const { clock, controller, store } = this.parts;
-    const onError = (method: string, error: unknown): void => this.#failed(method, error);
+    const onError = (method: string, error: unknown): void => this.#fault(`the schedule \`${method}\``, error);
     try {
       if (store) await runSchedules(controller, { clock, store, onError }, signal);
     } catch (error) {
-      this.#failed('schedules', error);
+      this.#fault('its schedules', error);
     }
   }
 
@@ -119,9 +121,16 @@ export class ControllerRunner {
   #subscribe(): void {
     const { options, controller, informers, requests } = this.parts;
     if (requests) this.#subscriptions.push(requests.connect((request) => this.#enqueue(request, 'by itself')));
-    const follow = ({ resource }: GroupResource, informer: SharedInformer, map: RequestMapper): void => {
+    const follow = ({ resource }: GroupResource, informer: SharedInformer, map: RequestMapper, what = ''): void => {
       const enqueue = (type: string, object: KubeObject, old?: KubeObject): void => {
-        for (const request of map(object, old)) this.#enqueue(request, `${type} ${resource} ${keyOf(object)}`);
+        try {
+          for (const request of map(object, old)) {
+            if (!isRequest(request)) throw new Error('it returned something else than requests');
+            this.#enqueue(request, `${type} ${resource} ${keyOf(object)}`);
+          }
+        } catch (error) {
+          this.#fault(what, error);
+        }
       };
       this.#subscriptions.push(
         informer.handle({
@@ -132,15 +141,24 @@ export class ControllerRunner {
       );
     };
     const { for: main, filter, owns = [] } = options;
+    const isLeftOut = (object: KubeObject, old: KubeObject | undefined): boolean => {
+      try {
+        return filter !== undefined && !filter(object, old);
+      } catch (error) {
+        // An object that is reconciled without need is better than one that is forgotten.
+        this.#fault('`filter`', error);
+        return false;
+      }
+    };
     if (main)
       follow(main, informers.for(main), (object, old) => {
         const { namespace = '', name = '' } = object.metadata;
-        return filter && !filter(object, old) ? [] : [{ namespace, name }];
+        return isLeftOut(object, old) ? [] : [{ namespace, name }];
       });
     for (const owned of owns) follow(owned, informers.for(owned), (object, old) => ownersOf(options, object, old));
     for (const { resource, method } of watchesOf(controller)) {
       const map = (controller as unknown as Record<string, RequestMapper>)[method] as RequestMapper;
-      follow(resource, informers.for(resource), map.bind(controller));
+      follow(resource, informers.for(resource), map.bind(controller), `\`${method}\``);
     }
   }
 
@@ -234,6 +252,13 @@ export class ControllerRunner {
     this.parts.logger.warn(fields, `controller ${this.name}: reconcile blocked the server`);
   }
 
+  #fault(what: string, error: unknown): void {
+    const { logger, onFault } = this.parts;
+    if (onFault) return onFault(what, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.error({ controller: this.name, function: what, reason }, `controller ${this.name}: ${what} failed`);
+  }
+
   #failed(key: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.parts.logger.error({ controller: this.name, object: key, reason }, `controller ${this.name}: reconcile failed`);
@@ -264,6 +289,12 @@ function* ownersOf({ for: main }: ControllerOptions, object: KubeObject, old: Ku
     const isOurs = main && owner?.kind === main.kind && owner.apiVersion.split('/').at(-2) === (main.group || undefined);
     if (isOurs) yield { namespace: (!main.isClusterScoped && state.metadata.namespace) || '', name: owner.name };
   }
+}
+
+/** True for what a mapper may return. */
+function isRequest(value: unknown): value is ReconcileRequest {
+  const { namespace, name } = (value ?? {}) as Partial<ReconcileRequest>;
+  return (namespace === undefined || typeof namespace === 'string') && typeof name === 'string';
 }
 
 function keyOfRequest({ namespace, name }: ReconcileRequest): string {

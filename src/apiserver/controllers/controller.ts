@@ -73,7 +73,7 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> extends Co
 }
 
 /**
- * A controller: it has `reconcile`, or `run`, or both. Upstream: controller-runtime/pkg/reconcile; controller-manager's controllers for `run`.
+ * A controller: it has `reconcile`, `run`, or methods with `@Schedule`. Upstream: controller-runtime/pkg/reconcile; controller-manager's controllers for `run`.
  */
 export interface Reconciler {
   /**
@@ -86,7 +86,8 @@ export interface Reconciler {
   run?(signal: AbortSignal): Promise<void> | void;
 }
 
-export type ControllerClass = PluginClass<Reconciler>;
+/** The class of a controller. `object` permits one that has only schedules. */
+export type ControllerClass = PluginClass<Reconciler & object>;
 
 /** Returns the requests that follow from a change; `old` is undefined for new and deleted objects. */
 export type RequestMapper<T extends KubeObject = KubeObject> = (object: T, old: T | undefined) => Iterable<ReconcileRequest>;

@@ -1,7 +1,8 @@
 import { FakeClock } from '#apiserver/base/fake-clock';
 import { expect, it } from 'vitest';
 import type { KeyValueStore } from './key-value-store.ts';
-import { runSchedules, Schedule } from './schedules.ts';
+import { Controller } from './controller.ts';
+import { hasSchedules, runSchedules, Schedule } from './schedules.ts';
 
 class MemoryStore implements KeyValueStore {
   readonly values = new Map<string, string>();
@@ -100,4 +101,30 @@ it.each([
 it('refuses an invalid expression and an unknown time zone', () => {
   expect(() => Schedule('60 * * * *')).toThrow('60');
   expect(() => Schedule('@daily', { timeZone: 'Nowhere/Else' })).toThrow('Nowhere/Else');
+});
+
+it('accepts a class that has only schedules as a controller, and reports a call that still runs at its next time', async () => {
+  @Controller({ name: 'cleaner' })
+  class Cleaner {
+    ended = Promise.withResolvers<void>();
+
+    @Schedule('*/10 * * * *')
+    cleanUp(): Promise<void> {
+      return this.ended.promise;
+    }
+  }
+  const cleaner = new Cleaner();
+  expect([hasSchedules(cleaner), hasSchedules({})]).toEqual([true, false]);
+  const clock = new FakeClock();
+  const errors: unknown[] = [];
+  const ending = new AbortController();
+  const parts = { clock, store: new MemoryStore(), onError: (_: string, error: unknown) => errors.push(error) };
+  const ended = runSchedules(cleaner, parts, ending.signal);
+  await clock.advance(5 * minuteMs);
+  expect(errors).toEqual([]);
+  await clock.advance(30 * minuteMs);
+  expect(errors).toEqual([new Error('it still runs at its next time, which waits for its end')]);
+  cleaner.ended.resolve();
+  ending.abort();
+  await ended;
 });

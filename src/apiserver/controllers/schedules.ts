@@ -34,6 +34,11 @@ export function Schedule(schedule: string, { timeZone = 'UTC', catchUpMs = hourM
   };
 }
 
+/** True if a controller has scheduled methods. */
+export function hasSchedules(controller: object): boolean {
+  return ((controller as Partial<Scheduling>)[scheduled] ?? []).length > 0;
+}
+
 export interface ScheduleParts {
   readonly clock: Clock;
   readonly store: KeyValueStore;
@@ -61,11 +66,26 @@ async function runSchedule(controller: object, scheduling: ScheduledMethod, part
     try {
       // Recorded first: a crash within the call does not repeat it.
       await store.set(key, String(due));
-      await call?.call(controller, signal);
+      await noticing(Promise.resolve(call?.call(controller, signal)), { times, clock, signal }, () =>
+        onError(method, new Error('it still runs at its next time, which waits for its end')),
+      );
     } catch (error) {
       onError(method, error);
     }
   }
+}
+
+/** Waits for a call. `onLate` is called if it still runs at the next time. */
+async function noticing(
+  call: Promise<void>,
+  { times, clock, signal }: { readonly times: ScheduleTimes; readonly clock: Clock; readonly signal: AbortSignal },
+  onLate: () => void,
+): Promise<void> {
+  const next = times.next(clock.wallTime());
+  if (next === undefined) return call;
+  const ended = new AbortController();
+  void reached(next, clock, AbortSignal.any([signal, ended.signal])).then((isReached) => isReached && onLate());
+  await call.finally(() => ended.abort());
 }
 
 /**

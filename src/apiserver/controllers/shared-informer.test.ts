@@ -129,3 +129,30 @@ it('is synced once the source has sent all objects', async () => {
   source.progress.synced?.();
   await synced;
 });
+
+it('an index function that throws concerns only its own index', () => {
+  const { source, informer, events, errors } = newInformer();
+  informer.addIndex('bad', ({ metadata }) => {
+    if (metadata.labels?.['bad']) throw new Error('no values');
+    return ['known'];
+  });
+  informer.addIndex('app', ({ metadata }) => [metadata.labels?.['app'] ?? '']);
+  source.send('ADDED', object('a', '1', { app: 'web', bad: 'yes' }));
+  expect([events, informer.byIndex('app', 'web').length, informer.byIndex('bad', 'known').length]).toEqual([['added a@1'], 1, 0]);
+  expect(errors).toEqual([new Error('no values')]);
+  source.send('MODIFIED', object('a', '2', { app: 'web' }));
+  expect(informer.byIndex('bad', 'known')).toHaveLength(1);
+  source.send('DELETED', object('a', '3', { bad: 'yes' }));
+  expect(informer.byIndex('bad', 'known')).toEqual([]);
+});
+
+it('an object leaves an index whose function does not always return the same values', () => {
+  const { source, informer } = newInformer();
+  let calls = 0;
+  informer.addIndex('call', () => [`${(calls += 1)}`]);
+  source.send('ADDED', object('a'));
+  source.send('MODIFIED', object('a', '2'));
+  expect([informer.byIndex('call', '1'), informer.byIndex('call', '2').length]).toEqual([[], 1]);
+  source.send('DELETED', object('a', '3'));
+  expect(informer.byIndex('call', '2')).toEqual([]);
+});

@@ -40,23 +40,26 @@ export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
 
 class Index<T extends KubeObject> {
   readonly #objects = new Map<string, Map<string, T>>();
+  /** Values of each object, because the function might return others when the object leaves. */
+  readonly #values = new Map<string, readonly string[]>();
 
   constructor(readonly of: IndexFunction<T>) {}
 
-  replace(key: string, old: T | undefined, object: T | undefined): void {
-    if (old) {
-      for (const value of this.of(old)) {
-        const objects = this.#objects.get(value);
-        objects?.delete(key);
-        if (objects?.size === 0) this.#objects.delete(value);
-      }
+  /** Replaces the object of a key. Throws what the function throws; the object has no values then. */
+  replace(key: string, object: T | undefined): void {
+    for (const value of this.#values.get(key) ?? []) {
+      const objects = this.#objects.get(value);
+      objects?.delete(key);
+      if (objects?.size === 0) this.#objects.delete(value);
     }
-    if (object) {
-      for (const value of this.of(object)) {
-        const objects = this.#objects.get(value);
-        if (objects) objects.set(key, object);
-        else this.#objects.set(value, new Map([[key, object]]));
-      }
+    this.#values.delete(key);
+    const values = object ? this.of(object) : [];
+    if (!object || values.length === 0) return;
+    this.#values.set(key, values);
+    for (const value of values) {
+      const objects = this.#objects.get(value);
+      if (objects) objects.set(key, object);
+      else this.#objects.set(value, new Map([[key, object]]));
     }
   }
 
@@ -67,6 +70,17 @@ class Index<T extends KubeObject> {
 
 /** Name of the index by namespace, which every informer has. */
 const byNamespace = 'namespace';
+
+/** Returns the function of that index. Objects of a namespace share their list of values. */
+function namespaceOf(): IndexFunction<KubeObject> {
+  const lists = new Map<string, readonly string[]>();
+  return ({ metadata: { namespace } }) => {
+    if (!namespace) return [];
+    let list = lists.get(namespace);
+    if (!list) lists.set(namespace, (list = [namespace]));
+    return list;
+  };
+}
 
 /** An informer over another one, which it follows from its construction on. */
 class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
@@ -84,7 +98,7 @@ class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
   ) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.synced = promise;
-    this.addIndex(byNamespace, ({ metadata: { namespace } }) => (namespace ? [namespace] : []));
+    this.addIndex(byNamespace, namespaceOf());
     this.#subscription = source.subscribe((type, object) => this.#changed(type, object), {
       restarted: () => {
         this.#resent = new Set();
@@ -115,7 +129,7 @@ class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
   addIndex(name: string, of: IndexFunction<T>): void {
     if (this.#indexes.has(name)) return;
     const index = new Index(of);
-    for (const [key, object] of this.#objects) index.replace(key, undefined, object);
+    for (const [key, object] of this.#objects) this.#call(() => index.replace(key, object));
     this.#indexes.set(name, index);
   }
 
@@ -139,27 +153,27 @@ class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
     const key = keyOf(object);
     const old = this.#objects.get(key);
     if (type === 'DELETED') {
-      if (old) this.#remove(key, old, object);
+      if (old) this.#remove(key, object);
       return;
     }
     this.#resent?.add(key);
     // A restarted source sends unchanged objects again.
     if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) return;
-    if (old && old.metadata.uid !== object.metadata.uid) this.#remove(key, old, old);
+    if (old && old.metadata.uid !== object.metadata.uid) this.#remove(key, old);
     this.#store(key, object);
   }
 
   #store(key: string, object: T): void {
     const old = this.#objects.get(key);
     this.#objects.set(key, object);
-    for (const index of this.#indexes.values()) index.replace(key, old, object);
+    for (const index of this.#indexes.values()) this.#call(() => index.replace(key, object));
     for (const handler of this.#handlers) this.#call(() => (old ? handler.updated?.(object, old) : handler.added?.(object)));
   }
 
   /** `last`: the state in which the object was deleted. */
-  #remove(key: string, old: T, last: T): void {
+  #remove(key: string, last: T): void {
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) index.replace(key, old, undefined);
+    for (const index of this.#indexes.values()) index.replace(key, undefined);
     for (const handler of this.#handlers) this.#call(() => handler.deleted?.(last));
   }
 
@@ -168,7 +182,7 @@ class IndexedInformer<T extends KubeObject> implements SharedInformer<T> {
     const resent = this.#resent;
     this.#resent = undefined;
     if (!resent) return;
-    for (const [key, object] of [...this.#objects]) if (!resent.has(key)) this.#remove(key, object, object);
+    for (const [key, object] of [...this.#objects]) if (!resent.has(key)) this.#remove(key, object);
   }
 
   #call(handle: () => void): void {

@@ -10,6 +10,7 @@ import { isArchive, unpackArchive } from './package-archive.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
 import { withPolicies } from './policy/with-policies.ts';
+import { hasSchedules } from '#apiserver/controllers/schedules';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readPluginConfiguration } from './read-configuration.ts';
@@ -201,7 +202,7 @@ const methods: Partial<Record<ContributionKind, readonly string[]>> = {
   AuthorizerPlugin: ['authorize'],
   AuditBackendPlugin: ['process'],
   PostStartHookPlugin: ['run'],
-  Controller: ['reconcile', 'run'],
+  Controller: ['reconcile', 'run'], // or a schedule
 };
 
 /** Instantiates a contribution. Throws an error that names the package, the file and the line of the cause. */
@@ -217,6 +218,7 @@ function madeBy({ folder }: PluginPackage, origin: PluginOrigin, { kind, options
   }
   const needed = methods[kind] ?? [];
   if (needed.length === 0 || needed.some((name) => typeof (made as Readonly<Record<string, unknown>>)[name] === 'function')) return made;
+  if (kind === 'Controller' && hasSchedules(made)) return made;
   const names = needed.map((name) => `\`${name}\``).join(' or ');
   throw new ConfigurationError([`${prefix(undefined)}: plugin ${options.name} has no method ${names}`]);
 }

@@ -4,13 +4,14 @@ import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
 import { Logger } from '#apiserver/base/logger';
 import { Metrics } from '#apiserver/base/metrics/metrics';
 import { type Informer, Informers } from '#apiserver/registry/informers';
+import { PackageMetrics } from './package-metrics.ts';
 import { PluginFailures } from './plugin-failures.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { PluginServices } from './plugin-services.ts';
 
 /**
- * Creates the parent of a package's containers: the services of the server, except that objects of informers are frozen and errors of
- * listeners are failures of the package. The objects are those of the server's own cache, by which it authorizes and admits requests.
+ * Creates the parent of a package's containers: the services of the server, except that objects of informers are frozen, errors of
+ * listeners are failures of the package, and metrics are checked. The objects are those of the server's own cache, by which it authorizes and admits requests.
  */
 export function newPackageServices(services: Container, origin: PluginOrigin): Container {
   const container = new Container({ parent: services });
@@ -18,10 +19,13 @@ export function newPackageServices(services: Container, origin: PluginOrigin): C
     const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics));
     return new PackageInformers(services.get<Informers>(Informers), failures, origin);
   };
+  container.bind(Metrics).toDynamicValue(() => new PackageMetrics(services.get<Metrics>(Metrics)));
   container.bind(Informers).toDynamicValue(newInformers).inSingletonScope();
-  container
-    .bind(PluginServices)
-    .toDynamicValue(() => ({ ...services.get<PluginServices>(PluginServices), informers: container.get<Informers>(Informers) }));
+  container.bind(PluginServices).toDynamicValue(() => ({
+    ...services.get<PluginServices>(PluginServices),
+    informers: container.get<Informers>(Informers),
+    metrics: container.get<Metrics>(Metrics),
+  }));
   return container;
 }
 

@@ -236,6 +236,7 @@ export class GenericServer {
           await this.hooks.runPreShutdown();
         },
         stopListening: () => this.#secure?.stopListening(),
+        connectionsSettled: async () => this.#secure?.settled(),
         closeConnections: async () => this.#secure?.close(),
         closeBackends: this.options.closeBackends,
       },

@@ -40,6 +40,7 @@ export class Http1Feed {
   /** The last parsed request. */
   #request: IncomingMessage | undefined;
   #body: Http1Body | undefined;
+  #exchange: Http1Exchange | undefined;
   /** Total number of parsed requests. */
   #begun = 0;
   /** Number of unanswered requests. */
@@ -86,7 +87,13 @@ export class Http1Feed {
   }
 
   /** Registers a request that node:http has parsed. */
-  begin({ raw: { request, response }, body, bodyLength }: Http1Exchange): void {
+  begin(exchange: Http1Exchange): void {
+    const {
+      raw: { request, response },
+      body,
+      bodyLength,
+    } = exchange;
+    this.#exchange = exchange;
     this.#request = request;
     this.#body = body;
     this.#open += 1;
@@ -96,6 +103,11 @@ export class Http1Feed {
     this.#bodyLeft = bodyLength ?? 0;
     if (body) body.onRoom = this.#go;
     response.once('close', this.#answered);
+  }
+
+  /** Announces the end of the connection in the response in progress, if there is one whose head is not sent. */
+  closeAfterResponse(): void {
+    if (this.#open > 0) this.#exchange?.closeConnectionAfter();
   }
 
   /** Stops parsing, because the connection switched protocols. Returns the bytes read after the request. */

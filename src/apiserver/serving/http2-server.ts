@@ -9,7 +9,9 @@ export type Http2Implementation = (typeof http2Implementations)[number];
 /** An HTTP/2 implementation that serves connections after the TLS handshake. */
 export interface Http2Server {
   serve(socket: TLSSocket): void;
-  /** Sends GOAWAY on every connection, and on later connections immediately. */
+  /** Asks every client for a new connection, by a GOAWAY that permits further requests on this one (RFC 9113, 6.8), if the implementation can. */
+  announceEnd(): void;
+  /** Sends GOAWAY on every connection, also on later ones; on one that has had no request, with the first. */
   goAway(): void;
   /** Destroys every connection. */
   destroy(): void;

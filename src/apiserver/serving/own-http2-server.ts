@@ -20,12 +20,16 @@ export class OwnHttp2Server implements Http2Server {
       onClose: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    if (this.#isGoingAway) connection.close();
+    if (this.#isGoingAway) connection.closeAfterFirst();
+  }
+
+  announceEnd(): void {
+    for (const connection of this.#connections) connection.announceEnd();
   }
 
   goAway(): void {
     this.#isGoingAway = true;
-    for (const connection of this.#connections) connection.close();
+    for (const connection of this.#connections) connection.closeAfterFirst();
   }
 
   destroy(): void {

@@ -48,6 +48,12 @@ export class PendingHandshakes {
     this.#since.delete(socket);
   }
 
+  /** True if a connection whose handshake has not ended was accepted after this time. */
+  isAnySince(time: number): boolean {
+    for (const since of this.#since.values()) if (since > time) return true;
+    return false;
+  }
+
   checkDeadlines(now: number): void {
     for (const [socket, since] of this.#since) if (now - since >= this.#mostMs) socket.destroy();
   }

@@ -3,6 +3,7 @@ import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { DerError } from '#apimachinery/x509/der-reader';
 import type { Exchange, Peer } from '#apiserver/request/exchange';
@@ -44,8 +45,17 @@ export interface SecureServerOptions {
   readonly stalledMs: number;
   /** Timeouts of connections. Default: upstream's. */
   readonly deadlines?: ConnectionDeadlines;
+  /** Source of the connections, if another process accepts them for this server. */
+  readonly source?: ConnectionSource | undefined;
   /** True if other listeners may share the port (SO_REUSEPORT). */
   readonly sharesPort?: boolean;
+}
+
+/** A process that accepts the connections of a port for a server, before and after its time, so that the port never closes. */
+export interface ConnectionSource {
+  readonly address: AddressInfo;
+  /** Passes the connections from now on. */
+  accept(onConnection: (socket: Socket) => void): void;
 }
 
 /** Options that can change at run time. */
@@ -73,6 +83,23 @@ const limits = {
 } as const;
 
 /**
+ * Age up to which a connection without a request is expected to send one, when the server ends. Upstream waits five seconds:
+ * net/http/server.go (closeIdleConns).
+ */
+const freshMs = 1_000;
+/** Time since its last request in which a client that has another server to go to is expected to send one more. */
+const busyMs = 250;
+
+/** State of a connection after its handshake. */
+interface Connection {
+  readonly peer: Peer;
+  readonly since: number;
+  requests: number;
+  /** Time of the last request; known only if the connections come from a source. */
+  lastRequest: number;
+}
+
+/**
  * Number of listeners of the port. The event loop accepts one connection per listener and iteration, between all other requests:
  * with a single listener, a thousand clients that reconnect at once delay new connections by seconds. A handshake takes a
  * millisecond.
@@ -87,26 +114,34 @@ export class SecureServer {
   readonly #listeners: NetServer[] = [];
   readonly #tls: tls.Server;
   readonly #sharesPort: boolean;
+  readonly #source: ConnectionSource | undefined;
   readonly #http1: http.Server;
   readonly #http2: Http2Server;
-  readonly #sockets = new Set<tls.TLSSocket>();
+  readonly #connections = new Map<tls.TLSSocket, Connection>();
+  readonly #feeds = new WeakMap<Socket, Http1Feed>();
   readonly #handshakes: PendingHandshakes;
   readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
   constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
+    this.#source = options.source;
     const { stalledMs, deadlines = connectionDeadlines } = options;
     this.#handshakes = new PendingHandshakes((socket) => this.#tls.emit('connection', socket), deadlines.handshakeMs, onHandshakeError);
-    const peers = new WeakMap<tls.TLSSocket, Peer>();
-    const peerOf = (socket: tls.TLSSocket): Peer => peers.get(socket) as Peer;
+    /** Registers a request. Returns the peer that sent it. */
+    const peerOf = (socket: tls.TLSSocket): Peer => {
+      const connection = this.#connections.get(socket) as Connection;
+      connection.requests += 1;
+      if (this.#source) connection.lastRequest = performance.now();
+      return connection.peer;
+    };
 
     const serve: Serve = (exchange) => {
       // Upstream: net/http/server.go (globalOptionsHandler).
       if (exchange.url === '*' && exchange.method === 'OPTIONS') exchange.send(200, [], undefined);
       else handle(exchange);
     };
-    const feeds = new WeakMap<Socket, Http1Feed>();
+    const feeds = this.#feeds;
     this.#http1 = http.createServer(
       {
         maxHeaderSize: limits.headerBytes,
@@ -121,7 +156,7 @@ export class SecureServer {
       },
       (request, response) => {
         // The parser stops after an ignored upgrade.
-        if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+        if (request.headers.upgrade !== undefined || this.#draining) response.shouldKeepAlive = false;
         const feed = feeds.get(request.socket);
         feed?.identify(request);
         const exchange = new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs);
@@ -157,13 +192,12 @@ export class SecureServer {
         ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
       },
       (socket) => {
-        this.#sockets.add(socket);
         socket.on('error', () => socket.destroy());
-        socket.on('close', () => this.#sockets.delete(socket));
         const peer = readPeer(socket);
         if (!peer) return void socket.destroy();
+        this.#connections.set(socket, { peer, since: performance.now(), requests: 0, lastRequest: 0 });
+        socket.on('close', () => this.#connections.delete(socket));
         this.#handshakes.finish(tcpSocketOf(socket));
-        peers.set(socket, peer);
         if (onPeerGone) socket.once('close', () => onPeerGone(peer));
         socket.setNoDelay(true);
         if (socket.alpnProtocol === 'h2') this.#http2.serve(socket);
@@ -179,7 +213,7 @@ export class SecureServer {
         const now = performance.now();
         this.#handshakes.checkDeadlines(now);
         this.#http2.checkDeadlines(now);
-        for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
+        for (const socket of this.#connections.keys()) feeds.get(socket)?.checkDeadlines(now, deadlines);
       },
       Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
     ).unref();
@@ -188,6 +222,11 @@ export class SecureServer {
 
   /** Listens. Rejects with the system's error, for example if the port is in use; it does not listen then. */
   async listen(port: number, host: string): Promise<AddressInfo> {
+    if (this.#source) {
+      this.#source.accept((socket) => this.#handshakes.add(socket));
+      this.#http1.emit('listening');
+      return this.#source.address;
+    }
     if (port !== 0 && listeners > 1 && !this.#sharesPort) await assertFree(port, host);
     try {
       const address = await this.#addListener(port, host);
@@ -224,14 +263,34 @@ export class SecureServer {
   }
 
   /**
-   * Stops accepting connections. HTTP/2 clients receive a GOAWAY, idle HTTP/1.1 connections are closed, and pending requests
-   * continue.
+   * Stops accepting connections. HTTP/2 clients receive a GOAWAY, at the latest with their first request, idle HTTP/1.1 connections are
+   * closed, others after their next response, and pending requests continue.
    */
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
+    for (const socket of this.#connections.keys()) this.#feeds.get(socket)?.closeAfterResponse();
+    // With a source, a client finds the next server at the same address at once. It learns that from the response to its next request, or
+    // from a GOAWAY that still permits the requests on their way.
+    if (this.#source) return this.#http2.announceEnd();
     this.#http2.goAway();
     this.#http1.closeIdleConnections();
+  }
+
+  /** Resolves when no accepted connection is about to send its first request; with a source, when no client is likely to send another. */
+  async settled(): Promise<void> {
+    const end = performance.now() + freshMs;
+    while (this.#isUnsettled(performance.now()) && performance.now() < end) await sleep(5);
+    this.#http2.goAway();
+    this.#http1.closeIdleConnections();
+  }
+
+  #isUnsettled(now: number): boolean {
+    if (this.#handshakes.isAnySince(now - freshMs)) return true;
+    for (const { since, requests, lastRequest } of this.#connections.values()) {
+      if (requests === 0 ? since > now - freshMs : lastRequest > now - busyMs) return true;
+    }
+    return false;
   }
 
   /** Destroys all open connections. */
@@ -239,7 +298,7 @@ export class SecureServer {
     if (!this.#draining) this.stopListening();
     this.#handshakes.destroy();
     this.#http2.destroy();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
     clearInterval(this.#deadlineTimer);
     // The HTTP/1.1 server does not listen itself; closing it stops its timer.
     this.#http1.close();

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { systemClock } from '#apiserver/base/clock';
+import type { ConnectionSource } from '#apiserver/serving/secure-server';
 import { writeKubeconfig } from '#cmd/certificates/kubeconfig';
 import { watchFiles } from '#cmd/certificates/watch-files';
 import type { App, AppExtensions } from '#cmd/app';
@@ -21,6 +22,8 @@ export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
   readonly onStarted?: (text: string) => void;
   /** Configuration file whose changes replace the process, so that the server does not follow it. */
   readonly restartFile?: string;
+  /** Source of the connections; default: the server listens. */
+  readonly source?: ConnectionSource;
 }
 
 /**
@@ -29,11 +32,12 @@ export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
  */
 export async function runServer(
   options: ServerOptions,
-  { onTrace, onStarted = console.log, restartFile }: RunListeners = {},
+  { onTrace, onStarted = console.log, restartFile, source }: RunListeners = {},
 ): Promise<void> {
   // This thread loads the server while other threads create certificates.
   const [completed, { createApp }] = await Promise.all([completeOptions(options), import('#cmd/app')]);
-  const { config } = completed;
+  const { serving } = completed.config;
+  const config = { ...completed.config, serving: serving && { ...serving, source } };
   using _parent = options.shutdown.exitWithParent ? endWithParent() : undefined;
   let app: App | undefined;
   try {

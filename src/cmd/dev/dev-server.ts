@@ -1,32 +1,16 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import inspector from 'node:inspector';
+import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { traceText } from '#apiserver/tracing/trace-text';
 import type { ContributionKind } from '#apiserver/base/contribution';
 import type { TraceDocument } from '#apiserver/request/request-trace';
-import { assertFree, sharesPorts } from '#apiserver/serving/shares-ports';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerOptions } from '#cmd/options/server-options';
-import type { ServedAddress } from './held-port.ts';
-
-/** Messages from a server under development to its parent process. */
-export type DevMessage =
-  /** The configuration and the packages make a server, which will listen on this address. */
-  { readonly tried: ServedAddress } | { readonly started: string };
-
-/** Messages to a server under development: try the current files, then begin. */
-export type DevCommand =
-  | { readonly command: 'try' }
-  | {
-      readonly command: 'begin';
-      readonly inspect?: number | undefined;
-      /** True if its parent process holds the port, which is free otherwise. */
-      readonly isHeld: boolean;
-      /** Names of the packages under development, whose plugins' traces are printed; or all traces. */
-      readonly traced: 'all' | readonly string[];
-    };
+import { PassedConnections } from './held-port.ts';
+import type { DevCommand, DevMessage } from './messages.ts';
 
 /**
  * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and
@@ -37,22 +21,24 @@ export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
   process.setSourceMapsEnabled(true);
   const [{ runServer }] = await Promise.all([import('#cmd/commands/run'), import('#cmd/app')]);
-  await commanded('try');
+  const commands = new Commands();
+  await commands.next('try');
   const tried = await optionsOf(args);
   await tryOptions(tried);
-  process.send?.({ tried: { host: tried.serving.bindAddress, port: tried.serving.securePort } } satisfies DevMessage);
-  const { inspect, traced, isHeld } = await commanded('begin');
+  send({ tried: { host: tried.serving.bindAddress, port: tried.serving.securePort } });
+  const { inspect, traced, address } = await commands.next('begin');
   if (inspect !== undefined) inspector.open(inspect, '127.0.0.1');
   const options = await optionsOf(args);
-  const { bindAddress, securePort } = options.serving;
-  if (options.serving.permitPortSharing && !isHeld) await assertFree(securePort, bindAddress);
+  const source = new PassedConnections(address, () => send({ accepts: true }));
+  commands.onConnection = (socket) => source.pass(socket);
   const isTraced = traced === 'all' ? () => true : await handledBy(traced, options);
   await runServer(options, {
     restartFile: resolve(options.plugins.file),
     onTrace: (trace) => {
       if (isTraced(trace)) console.log(`\n${traceText(trace)}`);
     },
-    onStarted: (started) => process.send?.({ started } satisfies DevMessage),
+    onStarted: (started) => send({ started }),
+    source,
   });
   inspector.close();
   process.disconnect();
@@ -72,18 +58,48 @@ async function handledBy(packages: readonly string[], { plugins }: ServerOptions
       : steps.some(({ stage, name }) => (stage === 'admit' || stage === 'validate') && admissionPlugins.has(name));
 }
 
-async function commanded<C extends DevCommand['command']>(command: C): Promise<Extract<DevCommand, { readonly command: C }>> {
-  for (;;) {
-    const [message] = (await once(process, 'message')) as [DevCommand];
-    if (message.command === command) return message as Extract<DevCommand, { readonly command: C }>;
+function send(message: DevMessage): void {
+  process.send?.(message);
+}
+
+/** The commands of the parent process. */
+class Commands {
+  onConnection: ((socket: Socket) => void) | undefined;
+  readonly #expected = new EventEmitter();
+  #isEnding = false;
+
+  constructor() {
+    // A terminal sends its signal to this process, too; a second one would end it at once.
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.once(signal, () => {
+        this.#isEnding = true;
+      });
+    process.on('message', (message: DevCommand, socket: Socket | undefined) => {
+      if (message.command === 'serve') {
+        if (socket) this.onConnection?.(socket);
+      } else if (message.command === 'end') this.#end();
+      else this.#expected.emit(message.command, message);
+    });
+  }
+
+  async next<C extends 'try' | 'begin'>(command: C): Promise<Extract<DevCommand, { readonly command: C }>> {
+    const [message] = (await once(this.#expected, command)) as [Extract<DevCommand, { readonly command: C }>];
+    return message;
+  }
+
+  #end(): void {
+    send({ ending: true });
+    // Before the server has begun, only this class listens.
+    if (!this.onConnection) process.exit();
+    if (!this.#isEnding) process.emit('SIGTERM', 'SIGTERM');
   }
 }
 
 async function optionsOf(args: readonly string[]): Promise<ServerOptions> {
   const command = await readServerOptions(args);
   if (!('options' in command)) throw new Error('the flags do not start a server');
-  // The port stays open during a restart.
-  if (sharesPorts) command.options.serving.permitPortSharing = true;
+  // The parent process can pass connections only to this thread.
+  command.options.serving.servingWorkers = 0;
   return command.options;
 }
 

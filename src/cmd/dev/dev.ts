@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -6,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { readText } from '#apiserver/base/system-error';
-import type { DevCommand, DevMessage } from './dev-server.ts';
-import { HeldPort } from './held-port.ts';
 import { isAside, PlainSources } from './plain-sources.ts';
+import { Servers } from './servers.ts';
 import { Transpiler } from './transpiler.ts';
 import { watchTree } from './watch-tree.ts';
 
@@ -46,7 +44,7 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
   await using configuration = await configurationOf(config, folders);
   const args = [`--config=${configuration.file}`, `--data-dir=${join(first, '.kubenest')}`, '--request-traces=100', ...flags];
   const traced = allTraces ? 'all' : await Promise.all(folders.map(packageNameOf));
-  const servers = new Servers(args, { inspect, traced });
+  const servers = new Servers(args, { inspect, traced }, log);
 
   let lastSettings: string | undefined;
   const rebuild = async (isFirst: boolean): Promise<void> => {
@@ -115,72 +113,4 @@ class Changes implements AsyncDisposable {
     clearTimeout(this.#timer);
     await this.#working;
   }
-}
-
-/** The serving process, and a loaded process that waits to replace it. */
-class Servers {
-  #serving: ChildProcess | undefined;
-  #spare: ChildProcess | undefined;
-
-  constructor(
-    readonly args: readonly string[],
-    readonly begin: Omit<Extract<DevCommand, { readonly command: 'begin' }>, 'command' | 'isHeld'>,
-  ) {}
-
-  /**
-   * Replaces the serving process by the next one, if that can create a server. Resolves with the startup message of the new process, with
-   * 'kept' if the previous one continues, or with undefined if none is left.
-   */
-  async replace(): Promise<string | undefined> {
-    const next = this.#spare ?? this.#load();
-    this.#spare = undefined;
-    const answer = await ask(next, { command: 'try' });
-    if (!answer || !('tried' in answer)) {
-      this.#spare = this.#load();
-      return this.#serving ? 'kept' : undefined;
-    }
-    const held = this.#serving && (await HeldPort.open(answer.tried));
-    await end(this.#serving);
-    this.#serving = next;
-    const message = await ask(next, { command: 'begin', isHeld: held !== undefined, ...this.begin });
-    held?.release(message !== undefined);
-    this.#spare = this.#load();
-    if (message && 'started' in message) return message.started;
-    this.#serving = undefined;
-    return undefined;
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([end(this.#serving), end(this.#spare)]);
-  }
-
-  #load(): ChildProcess {
-    const main = process.argv[1] as string;
-    return spawn(process.execPath, [...process.execArgv, main, 'dev-server', ...this.args], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-  }
-}
-
-/** Sends a command. Resolves with the answer, or with undefined if the process exits. */
-async function ask(child: ChildProcess, command: DevCommand): Promise<DevMessage | undefined> {
-  const exited = new AbortController();
-  const onExit = (): void => exited.abort();
-  child.once('exit', onExit);
-  child.send(command);
-  try {
-    const [message] = (await once(child, 'message', { signal: exited.signal })) as [DevMessage];
-    return message;
-  } catch {
-    return undefined;
-  } finally {
-    child.off('exit', onExit);
-  }
-}
-
-async function end(child: ChildProcess | undefined): Promise<void> {
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exited;
 }

@@ -23,6 +23,9 @@ import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers, TakenInformers } from '#apiserver/controllers/shared-informer';
+import { type OnFault, PackageSharedInformers } from '#apiserver/plugins/package-shared-informers';
+import { PluginFailures, reasonOf } from '#apiserver/plugins/plugin-failures';
+import { type PluginOrigin, runnerInContext } from '#apiserver/plugins/plugin-origin';
 import { guardController } from '#apiserver/plugins/guard-controller';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
@@ -74,6 +77,7 @@ export class Controllers implements ServerPart {
   readonly #flushed = new AbortController();
   readonly #recorders: ClientEventRecorder[] = [];
   #ended: Promise<void> | undefined;
+  #failures: PluginFailures | undefined;
 
   constructor(
     @Inject(selection) private readonly selected: ServerConfig['controllers'],
@@ -175,6 +179,7 @@ export class Controllers implements ServerPart {
     const store = new ConfigMapStore(this.loopback, name);
     const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
+    const { informers: source, onFault } = this.#informersOf(contribution);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [EventRecorder, recorder],
@@ -184,7 +189,7 @@ export class Controllers implements ServerPart {
       [PolicyScan, this.policyScan],
     ];
     return {
-      options,
+      options: withOwnFilter(options, contribution.origin),
       prepare: async () => {
         if (!rules) return;
         await ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules });
@@ -192,15 +197,25 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        const informers = new TakenInformers(this.#informers);
+        const informers = new TakenInformers(source);
         const own = new Map([...bindings, [SharedInformers, informers], [RequestQueue, requests]]);
         const instance = this.contributions.instantiate(contribution, this.services, own);
         const controller = guardController(instance as Reconciler, contribution.origin);
         instances.set(controller, instance);
-        return { informers, requests, store, traces, controller };
+        return { controller, informers, requests, store, traces, onFault };
       },
       dispose: async (controller) => this.contributions.instances?.dispose(instances.get(controller) ?? controller),
     };
+  }
+
+  /** Returns the informers of a controller, and what reports its faults: for one of a package, as failures of the package. */
+  #informersOf({ origin, described }: LoadedContribution): { informers: SharedInformers; onFault: OnFault | undefined } {
+    if (!origin) return { informers: this.#informers, onFault: undefined };
+    const { name } = described.options;
+    this.#failures ??= new PluginFailures(this.log, new RegistryMetrics(this.registry));
+    const plugin = { sort: 'controller', name, package: origin.package };
+    const onFault: OnFault = (what, error) => this.#failures?.record(plugin, reasonOf(error), error, { function: what });
+    return { informers: new PackageSharedInformers(this.#informers, origin, name, onFault), onFault };
   }
 
   readonly #elect: Election = async (name, signal, lead) => {
@@ -245,6 +260,14 @@ function identityOf(storage: StorageConfig): string {
   const file = storage.backend === 'embedded' ? storage.file : undefined;
   const id = file === undefined ? randomUUID() : createHash('sha256').update(file).digest('hex').slice(0, 32);
   return `${hostname()}_${id}`;
+}
+
+/** Runs the filter of a package's controller as work of the package. */
+function withOwnFilter(options: ControllerOptions, origin: PluginOrigin | undefined): ControllerOptions {
+  const { filter } = options;
+  if (!filter || !origin) return options;
+  const run = runnerInContext(origin);
+  return { ...options, filter: (object, old) => run(() => filter.call(options, object, old)) };
 }
 
 /** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */

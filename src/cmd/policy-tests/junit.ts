@@ -1,32 +1,37 @@
+import { hostname } from 'node:os';
 import { problemsOf } from './report.ts';
 import type { PolicyTestResult } from './run-policy-tests.ts';
 
-/** Returns a report in JUnit's XML, with a suite for each document of tests. */
-export function junitReport(results: readonly PolicyTestResult[]): string {
+/**
+ * Returns a report in JUnit's XML, with a suite for each document of tests. It has what both schemas in use permit: junit-10.xsd of Jenkins
+ * (which knows neither `file` nor `line` of a test) and JUnit.xsd of Windy Road (which requires the rest). `began` is the begin of the tests.
+ */
+export function junitReport(results: readonly PolicyTestResult[], began: Date): string {
+  const timestamp = began.toISOString().slice(0, 19);
   const suites = Map.groupBy(results, ({ file }) => file);
-  const lines = [...suites].flatMap(([{ name, file }, own]) => [
-    `  <testsuite name="${escaped(name)}" file="${escaped(file)}" ${totals(own)}>`,
+  const lines = [...suites].flatMap(([{ name, file }, own], id) => [
+    `  <testsuite id="${id}" package="${escaped(file)}" name="${escaped(name)}" timestamp="${timestamp}" hostname="${escaped(hostname() || 'localhost')}" ${totals(own)}>`,
+    '    <properties>',
+    `      <property name="file" value="${escaped(file)}"/>`,
+    '    </properties>',
     ...own.flatMap((result) => testCase(result, name)),
+    '    <system-out/>',
+    '    <system-err/>',
     '  </testsuite>',
   ]);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="kubenest test" ${totals(results)}>`,
-    ...lines,
-    '</testsuites>',
-    '',
-  ].join('\n');
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...lines, '</testsuites>', ''].join('\n');
 }
 
 function testCase(result: PolicyTestResult, suite: string): string[] {
   const { file, test, milliseconds, error } = result;
-  const start = `    <testcase name="${escaped(test.name)}" classname="${escaped(suite)}" file="${escaped(file.file)}" line="${test.line}" time="${seconds(milliseconds)}"`;
+  const start = `    <testcase name="${escaped(test.name)}" classname="${escaped(suite)}" time="${seconds(milliseconds)}"`;
   const problems = problemsOf(result);
   if (problems.length === 0) return [`${start}/>`];
-  const element = error === undefined ? 'failure' : 'error';
+  const [element, type] = error === undefined ? ['failure', 'difference'] : ['error', 'not played'];
+  const text = [`${file.file}:${test.line}`, ...problems].join('\n');
   return [
     `${start}>`,
-    `      <${element} message="${escaped(problems[0] ?? '')}">${escaped(problems.join('\n'))}</${element}>`,
+    `      <${element} type="${type}" message="${escaped(problems[0] ?? '')}">${escaped(text)}</${element}>`,
     '    </testcase>',
   ];
 }

@@ -27,12 +27,13 @@ export function addTestCommand(program: Command, exitWith: (code: number) => voi
     .option('--trace', 'show the trace of each failed test', false);
   command.action(async (paths: readonly string[]) => {
     const { config, run, junit, trace } = command.opts<Flags>();
+    const began = new Date();
     try {
       const pattern = run === undefined ? undefined : new RegExp(run);
       const results = await runAndReport(paths, { config, pattern, hasTrace: trace });
       const { hasPassed, summaryLine } = await import('./report.ts');
       console.log(`\n${summaryLine(results)}`);
-      if (junit !== undefined) await writeFile(junit, (await import('./junit.ts')).junitReport(results));
+      if (junit !== undefined) await writeFile(junit, (await import('./junit.ts')).junitReport(results, began));
       exitWith(results.every(hasPassed) ? 0 : 1);
     } catch (error) {
       command.error(`kubenest test: ${errorMessage(error)}`);

@@ -259,6 +259,26 @@ class Reconciles {
   async reconcile({ name }) { return act('reconcile', 'reconcile ' + name.replace(/^be-/, ''), {}); }
 }
 Controller({ name: 'reconciles', for: { group: '', version: 'v1', resource: 'secrets', kind: 'Secret' }, timeoutMs: 200 })(Reconciles);
+/** Passes functions to the informers that all controllers share. */
+class Watchful {
+  constructor(informers) {
+    const maps = informers.for(configMaps);
+    maps.addIndex('be', (map) => act('index', beOf(map), map) ?? []);
+    const handler = (map) => act('handler', beOf(map), map);
+    maps.handle({ added: handler, updated: handler, deleted: handler });
+  }
+  reconcile() {}
+  requests(map) { return act('watches', beOf(map), map) ?? []; }
+  tick() {
+    const way = globalThis.scheduleOfTest;
+    delete globalThis.scheduleOfTest;
+    return ways[way]?.({});
+  }
+}
+inject(SharedInformers)(Watchful, undefined, 0);
+Watches(configMaps)(Watchful.prototype, 'requests');
+Schedule('@every 1s')(Watchful.prototype, 'tick');
+Controller({ name: 'watchful', for: configMaps, filter: (map) => act('filter', beOf(map), map) ?? true })(Watchful);
 const schema = { type: 'object', properties: { data: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } };
 const items = defineResource({
   kind: 'Item', resource: 'items', versions: [{ name: 'v1', schema }],
@@ -319,24 +339,32 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { isMainThread, Worker } from 'node:worker_threads';
-import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, passportAuthenticator, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, StatusError } from 'kubenest/sdk';
+import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, passportAuthenticator, Client, Controller, contribute, defineResource, forbidden, inject, Informers, Logger, Metrics, Schedule, SharedInformers, StatusError, Watches } from 'kubenest/sdk';
 import { Controller as PagesController, Get, Module, pages, Param, Post } from 'kubenest/sdk/pages';
 `;
 
 /** Packages by name: `admission` has only an admission plugin, for a worker; the others are wrong while they are loaded. */
 const sources: Readonly<Record<string, string>> = {
   everything: `${imports}${ways}${admission}${others}
-export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders, parcels] }), Pass, pages({ name: 'Pages', module: Outer }));`,
+export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, Watchful, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders, parcels] }), Pass, pages({ name: 'Pages', module: Outer }));`,
   admission: `${imports}${ways}${admission}
 class Services {
-  constructor(client, metrics, logger) {
+  constructor(client, metrics, logger, informers) {
+    informers.for(configMaps).subscribe((type, object) => act('listener', beOf(object), object));
     Object.assign(services, { client, metrics, logger, counter: metrics.counter({ name: 'chaos_total', help: 'Calls.', labels: ['a'] }) });
   }
   validate() {}
 }
-[Client, Metrics, Logger].forEach((service, at) => inject(service)(Services, undefined, at));
+[Client, Metrics, Logger, Informers].forEach((service, at) => inject(service)(Services, undefined, at));
 AdmissionPlugin({ name: 'Services', match: [{ resources: ['endpoints'], operations: ['CREATE'] }] })(Services);
 export default contribute(Wild, Services);`,
+  run: `${imports}${ways}class Runs { run() { return ways[globalThis.runOfTest]({}); } }
+Controller({ name: 'runs' })(Runs);
+export default contribute(Runs);`,
+  schedule: `${imports}${ways}class Only { tick() { return ways[globalThis.onlyOfTest]?.({}); } }
+Schedule('@every 1s')(Only.prototype, 'tick');
+Controller({ name: 'only' })(Only);
+export default contribute(Only);`,
   hook: `${imports}${ways}class Begins { run() { return ways[globalThis.hookOfTest]?.({}); } }
 PostStartHookPlugin({ name: 'Begins' })(Begins);
 export default contribute(Begins);`,

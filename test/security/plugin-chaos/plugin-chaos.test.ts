@@ -369,6 +369,29 @@ describe('in the process of the server', () => {
     },
   );
 
+  const sync = anywhere.filter((way) => !way.startsWith('returns') && way !== 'hangs');
+  const changes = ['leaves-function', 'removes-metadata', 'changes-kind', 'changes-half-and-throws'];
+  it.each([
+    ...[...sync, ...changes].flatMap((way) => ['handler', 'filter'].map((part) => [part, way] as const)),
+    ...[...anywhere, ...changes].map((way) => ['index', way] as const),
+    // `returns-cycle` returns a list of one request, as it should.
+    ...[...anywhere, ...changes].filter((way) => way !== 'returns-cycle').map((way) => ['watches', way] as const),
+  ])('a controller whose %s function %s', async (part, way) => {
+    const before = await failures(cluster, 'everything');
+    const metadata = { name: 'wrong', annotations: { be: `${part} ${way}` } };
+    expect((await cluster.fetch(maps, { body: { metadata, data: present.data } })).status).toBe(201);
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+    await expectRightState(cluster, ['wrong']);
+  });
+
+  // A call that hangs is reported at its next time, and ends the schedule.
+  it.each(['throws', 'rejects', 'overflows', 'hangs'])('a schedule that %s', async (way) => {
+    const before = await failures(cluster, 'everything');
+    Object.assign(globalThis, { scheduleOfTest: way });
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 10_000);
+    await expectRightState(cluster);
+  });
+
   it.each([...anywhere, ...stray])('a controller that %s in `reconcile`', async (way) => {
     expect((await cluster.fetch(secrets, { body: { metadata: { name: `be-${way}` } } })).status).toBe(201);
     await sleep(50);
@@ -468,6 +491,27 @@ describe('in a worker thread', () => {
       { timeout: 30_000, interval: 100 },
     );
 
+  it.each(['throws', 'rejects', 'overflows', 'leaves-function', 'changes-half-and-throws', 'loops', 'exits'])(
+    'a listener of an informer that %s',
+    async (way) => {
+      const before = await failures(cluster, 'admission');
+      const metadata = { name: 'listened', annotations: { be: `listener ${way}` } };
+      await cluster.fetch(maps, { body: { metadata, data: present.data } });
+      await cluster.fetch(`${maps}/listened`, { method: 'DELETE' });
+      // A thread without calls is not missed until the next one.
+      await vi.waitFor(
+        async () => {
+          await cluster.fetch(`${maps}?dryRun=All`, { body: { metadata: { name: 'right' } } });
+          expect(await failures(cluster, 'admission')).toBeGreaterThan(before);
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+      await worksAgain();
+      await expectRightState(cluster);
+    },
+    60_000,
+  );
+
   it.each(floods)(
     'an admission plugin that %s',
     async (way) => {
@@ -527,6 +571,20 @@ describe.each(['in the process', 'in a worker'])('a package %s that is wrong whi
     };
     await expect(load()).rejects.toThrow(new RegExp(`plugin package (?:\\./|@acme/)${name}: .*${message}`));
   });
+});
+
+it.each(['throws', 'throws-nothing', 'rejects', 'overflows'])('a controller whose `run` %s', async (way) => {
+  Object.assign(globalThis, { runOfTest: way });
+  await using cluster = await started('run');
+  await vi.waitFor(async () => expect(await failures(cluster, 'run')).toBe(1), 20_000);
+  await expectRightState(cluster);
+});
+
+it('a controller that has only a schedule, which throws', async () => {
+  Object.assign(globalThis, { onlyOfTest: 'throws' });
+  await using cluster = await started('schedule');
+  await vi.waitFor(async () => expect(await failures(cluster, 'schedule')).toBeGreaterThan(0), 20_000);
+  await expectRightState(cluster);
 });
 
 describe('a post-start hook', () => {

@@ -22,6 +22,8 @@ export interface ShutdownParts {
   terminateWatches(fraction: number): void;
   runPreShutdownHooks(): Promise<void>;
   stopListening(): void;
+  /** Resolves when no accepted connection is about to send its first request; within a second or two. */
+  connectionsSettled(): Promise<void>;
   /** Closes audit backends, then the stores, after the last request. */
   closeBackends(): Promise<void>;
   closeConnections(): Promise<void>;
@@ -60,6 +62,7 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
   if (!options.sendRetryAfter) {
     parts.stopListening();
     signals.httpServerStoppedListening.fire();
+    await parts.connectionsSettled();
   }
   await Promise.all([atMost(options.drainMs, parts.requests.empty()), drainWatches(parts, options.watchGraceMs)]);
   signals.inFlightRequestsDrained.fire();

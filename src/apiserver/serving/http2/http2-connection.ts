@@ -143,6 +143,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   #out: Buffer | undefined;
   /** True if new requests are ignored. */
   #isClosing = false;
+  #closesAfterFirst = false;
   #isClosed = false;
 
   constructor(socket: TLSSocket, options: Http2ConnectionOptions, events: Http2ConnectionEvents) {
@@ -175,6 +176,19 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     // A client that does not read would not receive a GOAWAY.
     if (this.#isWriting || this.#isClosing) this.destroy();
     else this.close();
+  }
+
+  /** Asks the client for a new connection, by a GOAWAY that permits further requests on this one: RFC 9113, 6.8. */
+  announceEnd(): void {
+    if (this.#isClosing) return;
+    this.#goAway(errorCodes.noError, '', maxWindow);
+    this.#schedule();
+  }
+
+  /** Closes the connection after its first request, which is answered, or now if it has had one. */
+  closeAfterFirst(): void {
+    if (this.#lastStream > 0) this.close();
+    else this.#closesAfterFirst = true;
   }
 
   /** Sends GOAWAY, completes the pending requests and closes the connection. */
@@ -337,6 +351,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     const windows = { send: this.#clientWindow, receive: this.#options.streamWindow };
     const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, head.bodyLength, endsStream, windows);
     this.#streams.set(id, stream);
+    if (this.#closesAfterFirst) this.close();
     if (!head.isTooLarge) return this.#events.onStream(stream);
     stream.respond(431, ['Content-Length', String(headerListTooLong.length), 'Content-Type', 'text/html; charset=utf-8']);
     stream.end(headerListTooLong);
@@ -547,9 +562,9 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     if (this.#receiveWindow > initial.window) this.#queueNumber(frameTypes.windowUpdate, 0, this.#receiveWindow - initial.window);
   }
 
-  #goAway(code: ErrorCode, reason: string): void {
+  #goAway(code: ErrorCode, reason: string, lastStream = this.#lastStream): void {
     const payload = Buffer.alloc(8 + reason.length);
-    payload.writeUInt32BE(this.#lastStream, 0);
+    payload.writeUInt32BE(lastStream, 0);
     payload.writeUInt32BE(code, 4);
     payload.write(reason, 8, 'latin1');
     this.#queue(frameTypes.goAway, 0, 0, payload);

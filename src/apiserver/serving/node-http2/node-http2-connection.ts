@@ -19,6 +19,7 @@ export class NodeHttp2Connection {
   readonly #since = performance.now();
   readonly #idle = new Persistence();
   #hasSettings = false;
+  #closesAfterFirst = false;
 
   constructor(session: ServerHttp2Session, deadlines: ConnectionDeadlines, onStream: (stream: NodeHttp2Stream) => void) {
     this.#session = session;
@@ -31,6 +32,7 @@ export class NodeHttp2Connection {
     session.on('stream', (stream, headers, _, rawHeaders) => {
       this.#streams += 1;
       this.#lastStream += 1;
+      if (this.#closesAfterFirst) session.close();
       stream.once('close', () => {
         this.#streams -= 1;
       });
@@ -39,6 +41,12 @@ export class NodeHttp2Connection {
       this.#waiting.push(request);
       if (!this.#isScheduled) this.#serve();
     });
+  }
+
+  /** Closes the connection after its first request, which is answered, or now if it has had one. */
+  closeAfterFirst(): void {
+    if (this.#lastStream > 0) this.#session.close();
+    else this.#closesAfterFirst = true;
   }
 
   /** Implements `Http2Connection.checkDeadlines`. A connection within a header block counts as idle unless it has other requests. */

@@ -52,12 +52,15 @@ export class NodeHttp2Server implements Http2Server {
     const connection = new NodeHttp2Connection(session, deadlines, (stream) => this.#onStream(stream, socket));
     this.#connections.set(session, connection);
     session.once('close', () => this.#connections.delete(session));
-    if (this.#isGoingAway) session.close();
+    if (this.#isGoingAway) connection.closeAfterFirst();
   }
+
+  /** node:http2 serves no new stream after a GOAWAY. */
+  announceEnd(): void {}
 
   goAway(): void {
     this.#isGoingAway = true;
-    for (const session of this.#connections.keys()) session.close();
+    for (const connection of this.#connections.values()) connection.closeAfterFirst();
   }
 
   destroy(): void {

@@ -103,8 +103,9 @@ export interface WorkerOptions extends Omit<SecureServerOptions, 'sharesPort'> {
 export type Order =
   | { readonly order: 'listen'; readonly port: number; readonly host: string }
   | { readonly order: 'reload'; readonly tls: TlsOptions }
-  | { readonly order: 'stopListening' | 'close' };
-/** Control message from a worker: the result of listening. */
+  | { readonly order: 'stopListening' | 'settle' | 'close' };
+/** Control message from a worker: the result of listening, or that no client is about to send its first request. */
 export type Report =
   | { readonly listening: AddressInfo }
+  | { readonly settled: true }
   | { readonly failed: { readonly message: string; readonly code: string | undefined } };

@@ -79,6 +79,11 @@ export class ServingWorkers {
     for (const link of this.#links) link.order({ order: 'stopListening' });
   }
 
+  /** Resolves when no client is about to send its first request; see SecureServer. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#links].map((link) => link.settled()));
+  }
+
   /** Destroys all open connections. */
   async close(): Promise<void> {
     if (!this.#isEnding) this.stopListening();

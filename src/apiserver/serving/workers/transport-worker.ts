@@ -105,6 +105,7 @@ function carryOut(order: Order): void {
   if (order.order === 'listen') listen(order.port, order.host);
   else if (order.order === 'reload') server.reload(order.tls);
   else if (order.order === 'stopListening') server.stopListening();
+  else if (order.order === 'settle') void server.settled().then(() => report({ settled: true }));
   else setImmediate(() => void server.close().then(() => port.close()));
 }
 

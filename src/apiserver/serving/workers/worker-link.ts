@@ -24,6 +24,7 @@ export class WorkerLink implements ExchangeWorker {
   readonly #peers = new Map<number, Peer>();
   #finished: WorkerExchange[] = [];
   #error: Error | undefined;
+  readonly #settled = Promise.withResolvers<void>();
 
   constructor(
     options: Omit<WorkerOptions, 'backlog'>,
@@ -78,6 +79,12 @@ export class WorkerLink implements ExchangeWorker {
     this.#worker.postMessage(order);
   }
 
+  /** Resolves when no client of the worker is about to send its first request; see SecureServer. */
+  settled(): Promise<void> {
+    this.order({ order: 'settle' });
+    return this.#settled.promise;
+  }
+
   /** Closes the worker and its connections. */
   async close(): Promise<void> {
     this.order({ order: 'close' });
@@ -88,6 +95,7 @@ export class WorkerLink implements ExchangeWorker {
 
   #receive(message: Batch<WorkerMessage> | Report): void {
     if ('listening' in message) return this.#listening.resolve(message.listening);
+    if ('settled' in message) return this.#settled.resolve();
     if ('failed' in message) return this.#fail(message.failed);
     const parts = partsOf(message, false);
     for (const entry of message.entries) this.#dispatch(entry, parts);
@@ -137,6 +145,7 @@ export class WorkerLink implements ExchangeWorker {
     for (const exchange of this.#exchanges.values()) exchange.close();
     this.#exchanges.clear();
     this.#peers.clear();
+    this.#settled.resolve();
     this.#ended.resolve(this.#error);
   }
 }
