@@ -76,7 +76,7 @@ async function complete(collection: string, name: string, status: object): Promi
       for (const pod of await workloads.pods(`app=${name}`)) await advance(pod);
       expect((await workloads.get<KubeObject & { status: object }>(collection, name)).status).toMatchObject(status);
     },
-    { timeout: 8_000, interval: 20 },
+    { interval: 20 },
   );
 }
 

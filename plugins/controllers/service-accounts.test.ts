@@ -108,5 +108,5 @@ it('their component is healthy, as the server itself runs it', async () => {
   await vi.waitFor(async () => {
     const response = await cluster.fetch('/api/v1/componentstatuses/controller-manager');
     expect(await response.json()).toMatchObject({ conditions: [{ type: 'Healthy', status: 'True', message: 'ok' }] });
-  }, 10_000);
+  });
 });

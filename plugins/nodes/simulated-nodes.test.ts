@@ -14,7 +14,7 @@ beforeAll(async () => {
     ],
   });
   cluster = await startTestCluster({ plugins: [{ plugin: SimulatedNodes, configuration }] });
-  await vi.waitFor(async () => expect((await list<Node>('/api/v1/nodes')).length).toBe(3), 10_000);
+  await vi.waitFor(async () => expect((await list<Node>('/api/v1/nodes')).length).toBe(3));
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -40,7 +40,7 @@ const inPhase = (name: string, phase: string): Promise<Pod> =>
     const pod = await getPod(name);
     expect(pod.status?.phase).toBe(phase);
     return pod;
-  }, 10_000);
+  });
 
 describe('pods and nodes', () => {
   const withPort = (hostPort: number): object => ({
@@ -104,11 +104,11 @@ describe('nodes', () => {
       });
     const allocatable = async (): Promise<string | undefined> => (await ask<Node>(path)).status?.allocatable?.['example.com/dongle'];
     await patch({ 'example.com/dongle': '4' });
-    await vi.waitFor(async () => expect(await allocatable()).toBe('4'), 10_000);
+    await vi.waitFor(async () => expect(await allocatable()).toBe('4'));
     await patch({ 'example.com/dongle': '2' });
-    await vi.waitFor(async () => expect(await allocatable()).toBe('2'), 10_000);
+    await vi.waitFor(async () => expect(await allocatable()).toBe('2'));
     await patch({ 'example.com/dongle': null });
-    await vi.waitFor(async () => expect(await allocatable()).toBeUndefined(), 10_000);
+    await vi.waitFor(async () => expect(await allocatable()).toBeUndefined());
     expect((await ask<Node>(path)).status?.allocatable).toMatchObject({ cpu: '8', pods: '1k' });
   });
 
@@ -198,12 +198,12 @@ describe('pods', () => {
     };
     await addPod('waits', spec);
     const mountFailed = 'Warning FailedMount: MountVolume.SetUp failed for volume "v" : configmap "late" not found';
-    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain(mountFailed), 10_000);
+    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain(mountFailed));
     const { status } = await getPod('waits');
     expect(status).toMatchObject({ phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] });
     expect(status?.podIP).toBeUndefined();
     await ask('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'late' }, data: { text: 'x' } } });
-    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain('Warning Failed: Error: secret "late" not found'), 10_000);
+    await vi.waitFor(async () => expect(await eventsOf('waits')).toContain('Warning Failed: Error: secret "late" not found'));
     const waiting = { reason: 'CreateContainerConfigError', message: 'secret "late" not found' };
     expect((await getPod('waits')).status?.containerStatuses).toMatchObject([{ state: { waiting }, restartCount: 0 }]);
     const word = (text: string): object => ({ metadata: { name: 'late' }, stringData: { word: text } });

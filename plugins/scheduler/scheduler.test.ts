@@ -42,7 +42,7 @@ const nodeOf = (name: string): Promise<string> =>
     const node = (await getPod(name)).spec?.nodeName;
     if (!node) throw new Error(`${name} has no node: ${JSON.stringify((await getPod(name)).status)}`);
     return node;
-  }, 10_000);
+  });
 
 interface Event {
   readonly reason: string;
@@ -176,7 +176,7 @@ it('gives the pods of a gang nodes together', async () => {
       expect.stringMatching(/^0\/1 nodes are available: 1 Insufficient cpu\. .*No preemption victims found/),
       expect.stringMatching(/^pod group is unschedulable, waiting for minCount pods from a gang to be scheduled/),
     ]);
-  }, 5_000);
+  });
   const condition = async (): Promise<unknown> => (await ask<{ status?: { conditions?: unknown[] } }>(`${groups}/g`)).status?.conditions;
   await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: 'PodGroupScheduled', status: 'False' }]));
   await addNode('b', { allocatable: { cpu: '3' } });

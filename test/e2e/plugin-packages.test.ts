@@ -311,7 +311,7 @@ export default contribute(Unsteady);`,
       );
     };
     for (const name of ['timer', 'socket', 'emitter']) expect(await create(name)).toMatchObject({ status: 201 });
-    await vi.waitFor(async () => expect(await failures('uncaughtException')).toBe(3), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await failures('uncaughtException')).toBe(3));
     expect(await failures('unhandledRejection')).toBe(1);
     expect(server.child.exitCode).toBeNull();
   });

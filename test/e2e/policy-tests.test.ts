@@ -189,7 +189,7 @@ describe('commands with a running server', () => {
       });
       const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"hostNetwork":true,"containers":[{"name":"a","image":"a"}]}}`;
       // The service account of the namespace is that of a controller, which may not have come yet.
-      await vi.waitFor(async () => expect(await run(`echo '${pod}' | kubectl apply -f -`)).toMatchObject({ code: 0 }), 20_000);
+      await vi.waitFor(async () => expect(await run(`echo '${pod}' | kubectl apply -f -`)).toMatchObject({ code: 0 }));
       expect(await run('kubectl label namespace default pod-security.kubernetes.io/enforce=baseline')).toMatchObject({ code: 0 });
       await vi.waitFor(async () => expect((await run(list)).printed).toMatch(/default +\S+ +\d+ +1 /), { timeout: 30_000, interval: 200 });
     },

@@ -25,7 +25,7 @@ it('a full disk stops writes but not reads, watches and deletions, and no data i
   let storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 1_048_576 });
   ends.defer(() => storage.close());
   // The writer thread creates the reserve when it starts.
-  await vi.waitFor(() => expect(statSync(`${file}-reserve`).size).toBeGreaterThanOrEqual(2 * 1_048_576), 10_000);
+  await vi.waitFor(() => expect(statSync(`${file}-reserve`).size).toBeGreaterThanOrEqual(2 * 1_048_576));
   const stored: StorageRecord[] = [];
   let refused: unknown;
   for (let i = 0; !refused; i++) {
@@ -51,7 +51,7 @@ it('a full disk stops writes but not reads, watches and deletions, and no data i
   })();
   const gone = stored.slice(0, 60);
   for (const { key, revision } of gone) await storage.delete(key, revision);
-  await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(gone.length), 10_000);
+  await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(gone.length));
   expect(events.map((event) => `${event.type} ${event.key}`)).toEqual(gone.map(({ key }) => `DELETE ${key}`));
   end.abort();
   await watching;
@@ -107,7 +107,7 @@ it('a server on a full disk stays alive, rejects writes with the reason, and rec
   using disk = smallDisk(40);
   if (!disk) return skip(noSmallDisk);
   await using server = await Kubenest.start(disk.folder);
-  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200));
   await expectHealth(server, 0);
   disk.fill(20);
   const { names, refused } = await fill(server, 200_000);
@@ -125,11 +125,11 @@ it('a server on a full disk stays alive, rejects writes with the reason, and rec
   disk.makeRoom();
   await vi.waitFor(async () => {
     expect((await server.fetch(configMaps, { body: { metadata: { name: 'again' } } })).status).toBe(201);
-  }, 10_000);
+  });
   await expectHealth(server, 0);
   await server.kill('SIGKILL');
   await server.restart();
-  const kept = await vi.waitFor(() => listed(server), 10_000);
+  const kept = await vi.waitFor(() => listed(server));
   expect(kept).toEqual(expect.arrayContaining(['again', ...names.slice(1)]));
   expect(kept).not.toContain(names[0]);
 });
@@ -141,7 +141,7 @@ it.for([500_000, 120_000, 20_000])(
     using disk = smallDisk(14);
     if (!disk) return skip(noSmallDisk);
     await using server = await Kubenest.start(disk.folder);
-    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200));
     const { names, refused } = await fill(server, bytes);
     expect(names.length).toBeGreaterThan(3);
     expect(refused).toMatchObject({ status: 500, body: { message: expect.stringContaining('no space left') } });
@@ -156,7 +156,7 @@ it.for([500_000, 120_000, 20_000])(
     await server.kill('SIGKILL');
     disk.fillWhatIsLeft();
     await server.restart();
-    await vi.waitFor(async () => expect((await listed(server)).filter((name) => names.includes(name))).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect((await listed(server)).filter((name) => names.includes(name))).toEqual([]));
   },
 );
 
@@ -170,7 +170,7 @@ it('a redis that stops on a full disk loses no data and continues after a restar
   const redis = await startRedis(durable, { port: await freePort(), folder: disk.folder });
   ends.defer(() => redis.kill());
   const server = ends.use(await Kubenest.start(folder, ['--storage-backend=redis', `--redis-url=${redis.url}`, '--request-timeout=5s']));
-  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200));
   disk.fill(4);
   const ended = once(redis.child, 'exit');
   const { names, refused } = await fill(server, 200_000);
@@ -182,7 +182,7 @@ it('a redis that stops on a full disk loses no data and continues after a restar
   disk.makeRoom();
   const again = await redis.restart();
   ends.defer(() => again.kill());
-  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200));
   const kept = await listed(server);
   expect(kept).toEqual(expect.arrayContaining([...names]));
   // For the write with the unknown outcome both states are valid, and all servers show the same.

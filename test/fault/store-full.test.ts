@@ -140,7 +140,7 @@ for (const { name, start, absent, says } of [
     await vi.waitFor(async () => {
       const response = await cluster.fetch(configMaps, { body: { metadata: { name: 'later' } } });
       expect(response.status, await response.text()).toBe(201);
-    }, 10_000);
+    });
     await healthy(0);
     expect((await watched.next()).value).toBe('ADDED later');
     end.abort();

@@ -139,7 +139,7 @@ it.for(pairs)('informers reach the state of the backup, from %s to %s', { timeou
         const seen = [...objects.values()].map(({ metadata, data }) => [metadata.name, data?.['data']]);
         expect(Object.fromEntries(seen.filter(([name]) => name !== 'kube-root-ca.crt'))).toEqual(wanted);
       }
-    }, 10_000);
+    });
 
   await create('stays', '1');
   await create('goes', '1');

@@ -70,7 +70,7 @@ async function fill(cluster: TestCluster): Promise<void> {
 }
 
 async function until(cluster: TestCluster, path: string, status: number): Promise<void> {
-  await vi.waitUntil(async () => (await cluster.fetch(path)).status === status, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(async () => (await cluster.fetch(path)).status === status, { interval: 20 });
 }
 
 /** Returns the served samples and the list's revision, without values that differ between stores. */

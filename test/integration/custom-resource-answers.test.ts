@@ -268,7 +268,7 @@ describe('documents', () => {
       const document = await call(`/openapi/v3/apis/${shown.group}/v1`);
       expect(document.code).toBe(200);
       return document;
-    }, 10_000);
+    });
     const model = `${shown.group.split('.').reverse().join('.')}.v1.Widget`;
     const { port, object, embedded } = body['components']['schemas'][model].properties.spec.properties as Record<string, Json>;
     expect(Object.keys(port!)).toEqual(['anyOf', 'x-kubernetes-int-or-string']);

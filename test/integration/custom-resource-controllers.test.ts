@@ -49,7 +49,7 @@ beforeAll(async () => {
   cluster = await startTestCluster({ storage, plugins: [VaultController] });
   expect((await cluster.fetch(definitions, { body: definition })).status).toBe(201);
   await create('early');
-  await vi.waitUntil(() => reconciled.has('early'), { timeout: 20_000 });
+  await vi.waitUntil(() => reconciled.has('early'));
   expect((await cluster.fetch(`${vaults}/early`, { method: 'DELETE' })).status).toBe(200);
   await cluster[Symbol.asyncDispose]();
   cluster = await startTestCluster({ storage, plugins: [VaultController] });
@@ -63,13 +63,10 @@ const create = async (name: string): Promise<void> => {
   await vi.waitUntil(
     async () =>
       (await cluster.fetch(vaults, { body: { apiVersion: 'acme.example.com/v1', kind: 'Vault', metadata: { name } } })).status === 201,
-    {
-      timeout: 20_000,
-    },
   );
 };
 const expectKnown = async (...all: string[]): Promise<void> => {
-  await vi.waitFor(() => expect(known().sort()).toEqual(all), 20_000);
+  await vi.waitFor(() => expect(known().sort()).toEqual(all));
   for (const name of all) expect(reconciled).toContain(name);
 };
 
@@ -85,7 +82,7 @@ it('a controller follows a custom resource through changes of its definition', {
   await create('after-change');
   await expectKnown('after-change', 'first');
   expect((await cluster.fetch(path, { method: 'DELETE' })).status).toBe(200);
-  await vi.waitUntil(async () => (await cluster.fetch(path)).status === 404, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await cluster.fetch(path)).status === 404);
   await expectKnown();
   expect((await cluster.fetch(definitions, { body: definition })).status).toBe(201);
   await create('after-return');

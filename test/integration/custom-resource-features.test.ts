@@ -178,7 +178,7 @@ describe('OpenAPI', () => {
     const url = await vi.waitFor(async () => {
       const { body: index } = await call('/openapi/v3');
       return index['paths'][`apis/${widgets.group}/v1`]['serverRelativeURL'] as string;
-    }, 10_000);
+    });
     const { body: document } = await call(url);
     expect(document['components']['schemas'][model]).toMatchObject({
       properties: { spec: { description: 'What is wished.', properties: { size: { type: 'integer', minimum: 1 } } } },

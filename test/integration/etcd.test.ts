@@ -226,7 +226,7 @@ else {
       );
       const life = ['ADDED', 'MODIFIED', 'DELETED'];
       for (const name of ['watched-ours', 'watched-theirs']) {
-        await vi.waitFor(() => expect(mine.types(name)).toEqual(life), 5_000);
+        await vi.waitFor(() => expect(mine.types(name)).toEqual(life));
         await vi.waitFor(() => expect(atTheirs.types(name)).toEqual(life));
       }
       leave.abort();

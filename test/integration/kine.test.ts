@@ -65,7 +65,7 @@ else {
           .split('\n')
           .filter((line) => line.includes('"watched"'))
           .map((line) => (JSON.parse(line) as { readonly type: string }).type);
-      await vi.waitUntil(() => seen().includes('DELETED'), { timeout: 20_000, interval: 20 });
+      await vi.waitUntil(() => seen().includes('DELETED'), { interval: 20 });
       leave.abort();
       await reading;
       expect(seen()).toEqual(['ADDED', 'MODIFIED', 'DELETED']);

@@ -88,7 +88,7 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
   const served = async (headers: Record<string, string> = {}): Promise<number> => (await old.fetch(jobs, undefined, headers)).status;
 
   it('a request for a resource that another server serves is proxied to it', async () => {
-    await vi.waitFor(async () => expect(await served()).toBe(200), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await served()).toBe(200), { interval: 100 });
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'proxied' }, spec: { template } };
     expect((await old.fetch(jobs, job)).status).toBe(201);
     const { body } = await old.fetch(`${jobs}/proxied`);
@@ -122,7 +122,7 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
       status: 503,
       body: expect.stringContaining('Error getting ip and port info of the remote server'),
     });
-    await vi.waitFor(async () => expect(await served()).toBe(200), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await served()).toBe(200), { interval: 100 });
   });
 
   it.each([
@@ -171,6 +171,6 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
 
   it('without the other server its resources are unknown', async () => {
     await newer[Symbol.asyncDispose]();
-    await vi.waitFor(async () => expect(await served()).toBe(404), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await served()).toBe(404), { interval: 100 });
   });
 });

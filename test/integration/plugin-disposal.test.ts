@@ -89,7 +89,7 @@ it.each([
   configure(name);
   configure('next');
   const line = `kubenest_plugin_failures_total{package="@acme/team",plugin="Team",reason="${reason}"} 1`;
-  await vi.waitFor(async () => expect(await (await cluster.fetch('/metrics')).text()).toContain(line), 3_000);
+  await vi.waitFor(async () => expect(await (await cluster.fetch('/metrics')).text()).toContain(line));
   expect(await create(cluster, 'a')).toBe(201);
 });
 

@@ -280,7 +280,7 @@ describe('a change of the configuration file', () => {
         using _reload = reloadingPlugins(app, { pluginFiles: [file], readPlugins });
         const count = log.length;
         process.emit('SIGHUP');
-        await vi.waitFor(() => expect(log.length).toBe(count + 1), 5_000);
+        await vi.waitFor(() => expect(log.length).toBe(count + 1));
         return log.at(-1) ?? '';
       },
     };

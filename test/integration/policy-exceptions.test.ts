@@ -298,7 +298,7 @@ export default contribute(Strict);
     };
     await using audited = await startTestCluster({ listen: true, quiet: true, ...contents });
     const path = `${group}/namespaces/default/policyexceptions`;
-    await vi.waitFor(async () => expect((await audited.fetch(path, { body: exception })).status).toBe(201), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await audited.fetch(path, { body: exception })).status).toBe(201));
     expect((await audited.fetch(maps('default'), { body: { metadata } })).status).toBe(201);
     await write('kubeconfig', audited.kubeconfig());
     const { text } = await runAudit({

@@ -36,18 +36,15 @@ else {
     expect(await text(server, '/readyz?verbose')).toContain('[+]storage-durable ok');
     redis.command('CONFIG', 'SET', 'appendfsync', 'no');
     redis.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await vi.waitFor(
-      async () => expect(await text(server, '/readyz?verbose')).toContain('[+]storage-may-lose-acknowledged-writes ok'),
-      5_000,
-    );
+    await vi.waitFor(async () => expect(await text(server, '/readyz?verbose')).toContain('[+]storage-may-lose-acknowledged-writes ok'));
     expect(await text(server, '/metrics')).toMatch(/^kubenest_storage_durable 0$/m);
-    await vi.waitFor(() => expect(server.log.split('redis has appendfsync no')).toHaveLength(2), 5_000);
+    await vi.waitFor(() => expect(server.log.split('redis has appendfsync no')).toHaveLength(2));
     expect(await create(server, 'a')).toBe(201);
     await redis.kill();
     rmSync(join(redis.folder, 'appendonlydir'), { recursive: true });
     redis = await redis.restart();
-    await vi.waitFor(async () => expect(await text(server, '/metrics')).toMatch(/^kubenest_storage_losses_total 1$/m), 10_000);
-    await vi.waitFor(() => expect(server.log).toMatch(/"level":40.*lacks writes that it may have acknowledged/), 5_000);
+    await vi.waitFor(async () => expect(await text(server, '/metrics')).toMatch(/^kubenest_storage_losses_total 1$/m));
+    await vi.waitFor(() => expect(server.log).toMatch(/"level":40.*lacks writes that it may have acknowledged/));
   }, 60_000);
 
   it('TLS with certificates on both sides, and a user with minimal permissions, are configured by flags', async () => {

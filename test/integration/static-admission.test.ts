@@ -150,9 +150,9 @@ describe('webhooks and policies of manifests', () => {
       const metadata = { name: `c${(count += 1)}`, labels: { mutate: 'yes' } };
       return (await client.call('POST', configMaps, { metadata })).body;
     };
-    await vi.waitFor(async () => expect((await labelled()).metadata.labels).toEqual({ mutate: 'done' }), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await labelled()).metadata.labels).toEqual({ mutate: 'done' }));
     await rm(join(folder, 'MutatingAdmissionWebhook/a.yaml'));
-    await vi.waitFor(async () => expect((await labelled()).metadata.labels).toEqual({ mutate: 'yes' }), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await labelled()).metadata.labels).toEqual({ mutate: 'yes' }));
     const metrics = await (await cluster.fetch('/metrics')).text();
     expect(metrics).toMatch(
       /apiserver_manifest_admission_config_controller_automatic_reloads_total\{.*plugin="MutatingAdmissionWebhook",status="success"\} 3\n/,

@@ -93,7 +93,7 @@ it('follows objects in the form of the server, and waits for kinds that do not e
     { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
     definition as KubeObject,
   );
-  await vi.waitFor(() => informers.assertSynced(), { timeout: 15_000 });
+  await vi.waitFor(() => informers.assertSynced());
 });
 
 it('maps kinds to resources and reads their objects', async () => {
@@ -118,7 +118,7 @@ it('shares certificates between replicas that start together, and makes them aga
     const changes: CertificateData[] = [];
     for (const replica of replicas) replica.follow((data) => changes.push(data));
     await api.client.delete({ ...maps, resource: 'secrets' }, 'default', 'certificates');
-    await vi.waitFor(() => expect(changes.length).toBeGreaterThanOrEqual(replicas.length), { timeout: 5_000 });
+    await vi.waitFor(() => expect(changes.length).toBeGreaterThanOrEqual(replicas.length));
     expect(await replicas[0]?.renew()).toEqual(await replicas[1]?.renew());
     expect(changes.at(-1)).toEqual(await replicas[2]?.renew());
     expect(changes.at(-1)?.serving).not.toEqual(first?.serving);

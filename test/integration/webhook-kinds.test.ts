@@ -139,7 +139,7 @@ beforeAll(async () => {
     ],
   });
   const collection = '/apis/hooks.dev/v1/namespaces/default/hookeds';
-  await vi.waitUntil(async () => (await cluster.fetch(collection)).status !== 404, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await cluster.fetch(collection)).status !== 404);
 });
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();

@@ -54,7 +54,7 @@ async function ask({ server }: WebhookServer, url: string, body?: object, header
 }
 
 async function isReady(server: WebhookServer): Promise<void> {
-  await vi.waitFor(async () => expect((await ask(server, '/readyz'))[0]).toBe(200), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(async () => expect((await ask(server, '/readyz'))[0]).toBe(200), { interval: 50 });
 }
 
 const review = {

@@ -390,7 +390,7 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
     });
     expect(made.status).toBe(201);
     await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgetDefinition });
-    await vi.waitFor(async () => expect((await cluster.fetch(widgets)).status).toBe(200), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await cluster.fetch(widgets)).status).toBe(200));
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 

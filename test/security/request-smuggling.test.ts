@@ -78,7 +78,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
         spec: { ...spec, insecureSkipTLSVerify: true, service: { namespace: 'default', name: 'ext', port } },
       },
     });
-    await vi.waitFor(async () => expect((await cluster.fetch(things)).status).toBe(200), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(async () => expect((await cluster.fetch(things)).status).toBe(200), { interval: 50 });
   }, 30_000);
   afterAll(async () => {
     extension.closeAllConnections();

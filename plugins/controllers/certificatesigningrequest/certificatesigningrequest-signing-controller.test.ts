@@ -32,7 +32,7 @@ describe('with the authority of the server', () => {
       expect(response.status).toBe(200);
     };
     const certificateOf = async (name: string): Promise<X509Certificate> => {
-      await vi.waitFor(async () => expect((await get(name)).status?.certificate).toBeDefined(), 5_000);
+      await vi.waitFor(async () => expect((await get(name)).status?.certificate).toBeDefined());
       return new X509Certificate(Buffer.from((await get(name)).status?.certificate ?? '', 'base64'));
     };
 
@@ -69,13 +69,11 @@ describe('with the authority of the server', () => {
 
     await create('wrong', { request: await newRequest('CN=jane'), signerName: 'kubernetes.io/kubelet-serving', usages });
     await approve('wrong');
-    await vi.waitFor(
-      async () =>
-        expect((await get('wrong')).status?.conditions).toMatchObject([
-          { type: 'Approved' },
-          { type: 'Failed', reason: 'SignerValidationFailure', message: 'subject organization is not system:nodes' },
-        ]),
-      5_000,
+    await vi.waitFor(async () =>
+      expect((await get('wrong')).status?.conditions).toMatchObject([
+        { type: 'Approved' },
+        { type: 'Failed', reason: 'SignerValidationFailure', message: 'subject organization is not system:nodes' },
+      ]),
     );
   }, 30_000);
 });

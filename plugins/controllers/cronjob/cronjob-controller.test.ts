@@ -23,7 +23,7 @@ const jobs = (name: string): Promise<Job[]> => workloads.list<Job>(allJobs, `of=
 
 it('starts a job, lists it, and notes its end', async () => {
   await create('every', { schedule: '@every 1s', concurrencyPolicy: 'Forbid' });
-  await vi.waitFor(async () => expect(await jobs('every')).toHaveLength(1), 3_000);
+  await vi.waitFor(async () => expect(await jobs('every')).toHaveLength(1));
   const [job] = await jobs('every');
   const name = job?.metadata.name as string;
   expect(name).toMatch(/^every-\d+$/);

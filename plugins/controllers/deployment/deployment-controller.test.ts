@@ -39,7 +39,7 @@ const complete = (name: string): Promise<void> =>
       updatedReplicas: replicas,
       availableReplicas: replicas,
     });
-  }, 5_000);
+  });
 
 it('creates a ReplicaSet with the hash of its template and reports completion', async () => {
   await create('web', { replicas: 3 });
@@ -114,8 +114,8 @@ it('counts collisions of the hash and takes another name', async () => {
   await workloads.remove(collection, 'hash');
   await workloads.patch('apps/v1/replicasets', name, { metadata: { ownerReferences: null, labels: { app: 'other' } } });
   await create('hash', { replicas: 0 });
-  await vi.waitFor(async () => expect((await get('hash')).status?.collisionCount).toBe(1), 3_000);
-  await vi.waitFor(async () => expect(await sets('hash')).toHaveLength(1), 3_000);
+  await vi.waitFor(async () => expect((await get('hash')).status?.collisionCount).toBe(1));
+  await vi.waitFor(async () => expect(await sets('hash')).toHaveLength(1));
   expect((await sets('hash'))[0]?.metadata.name).not.toBe(name);
 });
 

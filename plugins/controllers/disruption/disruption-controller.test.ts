@@ -15,7 +15,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 const create = (name: string, spec: object): Promise<unknown> =>
   workloads.create(collection, { metadata: { name }, spec: { selector: { matchLabels: { app: name } }, ...spec } });
 const expectStatus = (name: string, status: object): Promise<void> =>
-  vi.waitFor(async () => expect((await workloads.get<PodDisruptionBudget>(collection, name)).status).toMatchObject(status), 3_000);
+  vi.waitFor(async () => expect((await workloads.get<PodDisruptionBudget>(collection, name)).status).toMatchObject(status));
 
 it('allows evictions of the pods of a Deployment as far as enough remain', async () => {
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };

@@ -17,7 +17,7 @@ it('Endpoints of a service without a selector are mirrored, by type of address',
     metadata: { name: 'db', labels: { a: 'b' } },
     subsets: [{ addresses: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }], notReadyAddresses: [{ ip: '10.0.0.2' }], ports }],
   });
-  await vi.waitFor(async () => expect(await mirrored()).toHaveLength(2), 5_000);
+  await vi.waitFor(async () => expect(await mirrored()).toHaveLength(2));
   const shown = (await mirrored()).sort((x, y) => ((x.addressType ?? '') < (y.addressType ?? '') ? -1 : 1));
   expect(shown.map(({ addressType, endpoints }) => [addressType, endpoints])).toEqual([
     [
@@ -44,9 +44,9 @@ it('Endpoints of a service without a selector are mirrored, by type of address',
       [['10.0.0.3']],
       [],
     ]);
-  }, 5_000);
+  });
   await workloads.patch('services', 'db', { spec: { selector: { app: 'db' } } });
-  await vi.waitFor(async () => expect(await mirrored()).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await mirrored()).toEqual([]));
 }, 30_000);
 
 it('addresses beyond the limit and invalid ones are skipped', () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-const waitFor = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check, 20_000);
+const waitFor = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check);
 const core = '/api/v1/namespaces/default';
 const merge = { 'content-type': 'application/merge-patch+json' };
 const post = async (path: string, body: object): Promise<void> => {

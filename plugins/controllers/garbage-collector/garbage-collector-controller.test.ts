@@ -155,7 +155,7 @@ it('deletes a thousand dependents within a second', async () => {
       const { items } = (await (await cluster.fetch(configMaps)).json()) as { items: Stored[] };
       expect(items.filter(({ metadata }) => metadata.name.startsWith('many'))).toEqual([]);
     },
-    { timeout: 10_000, interval: 50 },
+    { interval: 50 },
   );
   expect(performance.now() - from).toBeLessThan(5_000);
 });

@@ -64,7 +64,7 @@ it('scales a set by the CPU usage of its pods', async () => {
     });
   }
   await createAutoscaler('busy', {});
-  await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>('apps/v1/replicasets', 'busy')).spec?.replicas).toBe(4), 3_000);
+  await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>('apps/v1/replicasets', 'busy')).spec?.replicas).toBe(4));
   await vi.waitFor(async () => {
     const { status } = await workloads.get<HorizontalPodAutoscaler>(collection, 'busy');
     expect(status).toMatchObject({
@@ -147,13 +147,13 @@ it('scales to zero by an external metric, and up again', async () => {
   const replicas = async (): Promise<number | undefined> => (await scaled.get<ReplicaSet>('apps/v1/replicasets', 'worker')).spec?.replicas;
   const condition = async (): Promise<object | undefined> =>
     (await scaled.get<HorizontalPodAutoscaler>(collection, 'worker')).status?.conditions?.find(({ type }) => type === 'ScaledToZero');
-  await vi.waitFor(async () => expect(await replicas()).toBe(0), 3_000);
-  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'True', reason: 'ScaledToZero' }), 3_000);
+  await vi.waitFor(async () => expect(await replicas()).toBe(0));
+  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'True', reason: 'ScaledToZero' }));
   const headers = { 'content-type': 'application/merge-patch+json' };
   const patch = (path: string, body: object): Promise<Response> => other.fetch(path, { method: 'PATCH', headers, body });
   await patch(`/apis/${group}/v1beta1/namespaces/default/queue/${value.metadata.name}`, { value: '25' });
   // A change of the specification measures again at once.
   await patch(`/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/${autoscaler.metadata.name}`, { spec: { maxReplicas: 5 } });
-  await vi.waitFor(async () => expect(await replicas()).toBe(3), 3_000);
-  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'False', reason: 'NotScaledToZero' }), 3_000);
+  await vi.waitFor(async () => expect(await replicas()).toBe(3));
+  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'False', reason: 'NotScaledToZero' }));
 });

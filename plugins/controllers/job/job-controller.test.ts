@@ -19,7 +19,7 @@ const create = (name: string, spec: JobSpec): Promise<Job> =>
   });
 const label = (name: string): string => `batch.kubernetes.io/job-name=${name}`;
 const expectStatus = (name: string, expected: object): Promise<void> =>
-  vi.waitFor(async () => expect((await workloads.get<Job>(collection, name)).status).toMatchObject(expected), 3_000);
+  vi.waitFor(async () => expect((await workloads.get<Job>(collection, name)).status).toMatchObject(expected));
 const conditions = async (name: string): Promise<string[]> =>
   ((await workloads.get<Job>(collection, name)).status?.conditions ?? []).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 const finish = async (name: string, phase: 'Succeeded' | 'Failed', more: object = {}): Promise<void> => {
@@ -64,7 +64,7 @@ it('fails at the backoff limit and deletes the pods that run', async () => {
   const [first, second] = await workloads.pods(label('failing'));
   await workloads.setPhase(second!, 'Running');
   await workloads.setPhase(first!, 'Failed');
-  await vi.waitFor(async () => expect(await conditions('failing')).toContain('Failed True BackoffLimitExceeded'), 3_000);
+  await vi.waitFor(async () => expect(await conditions('failing')).toContain('Failed True BackoffLimitExceeded'));
   expect(await conditions('failing')).toEqual(['FailureTarget True BackoffLimitExceeded', 'Failed True BackoffLimitExceeded']);
   await expectStatus('failing', { failed: 2 });
   await vi.waitFor(async () =>
@@ -88,7 +88,7 @@ it('ignores failures by its policy, and fails by it', async () => {
   await workloads.setPhase(pod!, 'Failed', {
     containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated: { exitCode: 42 } } }],
   });
-  await vi.waitFor(async () => expect(await conditions('policy')).toContain('Failed True PodFailurePolicy'), 3_000);
+  await vi.waitFor(async () => expect(await conditions('policy')).toContain('Failed True PodFailurePolicy'));
 });
 
 it('deletes the pods of a suspended job and starts again', async () => {

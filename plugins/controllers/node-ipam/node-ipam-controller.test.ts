@@ -78,5 +78,5 @@ it('gives addresses to a node that joins, with the flags of kube-controller-mana
   await vi.waitFor(async () => {
     const found = (await (await cluster.fetch('/api/v1/nodes/n', {})).json()) as Node;
     expect(found.spec).toMatchObject({ podCIDR: '10.244.0.0/24', podCIDRs: ['10.244.0.0/24'] });
-  }, 3_000);
+  });
 });

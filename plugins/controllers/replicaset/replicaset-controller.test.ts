@@ -92,7 +92,7 @@ describe.each(kinds)('$kind', ({ kind, collection, selector, hasTerminating }) =
       }),
     );
     await workloads.remove('resourcequotas', name);
-    await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>(collection, name)).status?.conditions).toBeUndefined(), 5_000);
+    await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>(collection, name)).status?.conditions).toBeUndefined());
     expect((await workloads.events(name))[0]).toMatch(/^Warning FailedCreate: Error creating: pods ".*" is forbidden/);
   });
 
@@ -102,6 +102,6 @@ describe.each(kinds)('$kind', ({ kind, collection, selector, hasTerminating }) =
     await expectStatus(name, expect.objectContaining({ replicas: 1 }));
     await workloads.runAll(`app=${name}`);
     await expectStatus(name, expect.objectContaining({ readyReplicas: 1 }));
-    await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>(collection, name)).status?.availableReplicas).toBe(1), 3_000);
+    await vi.waitFor(async () => expect((await workloads.get<ReplicaSet>(collection, name)).status?.availableReplicas).toBe(1));
   });
 });

@@ -195,13 +195,13 @@ it('generates the claim of a pod, and deletes it when the pod is done', async ()
   });
   await workloads.create('resource.k8s.io/v1/resourceclaimtemplates', { metadata: { name: 't' }, spec });
   const claimsOf = (): Promise<ResourceClaim[]> => workloads.list<ResourceClaim>('resource.k8s.io/v1/resourceclaims');
-  await vi.waitFor(async () => expect(await claimsOf()).toHaveLength(1), 3_000);
+  await vi.waitFor(async () => expect(await claimsOf()).toHaveLength(1));
   const [generated] = await claimsOf();
   expect(generated?.metadata.name).toMatch(/^p-gpu-[a-z0-9]{5}$/);
   await vi.waitFor(async () => {
     const { status } = await workloads.get<Pod>('pods', 'p');
     expect(status?.resourceClaimStatuses).toEqual([{ name: 'gpu', resourceClaimName: generated?.metadata.name }]);
-  }, 3_000);
+  });
   await workloads.setPhase(made, 'Succeeded');
-  await vi.waitFor(async () => expect(await claimsOf()).toEqual([]), 3_000);
+  await vi.waitFor(async () => expect(await claimsOf()).toEqual([]));
 });

@@ -108,12 +108,12 @@ it('keeps a deleted range while a Service has an address of it', async () => {
     return found.status?.conditions?.map(({ status, reason }) => [status, reason]);
   };
   await create('extra', '10.99.0.0/24');
-  await vi.waitFor(async () => expect(await conditions()).toEqual([['True', '']]), 3_000);
+  await vi.waitFor(async () => expect(await conditions()).toEqual([['True', '']]));
   const service = { metadata: { name: 's' }, spec: { clusterIP: '10.99.0.9', ports: [{ port: 80 }] } };
   await vi.waitFor(async () => {
     const { status } = await cluster.fetch('/api/v1/namespaces/default/services', { body: service });
     expect(status).toBe(201);
-  }, 3_000);
+  });
   await cluster.fetch(`${path}/extra`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect(await conditions()).toEqual([['False', 'Terminating']]), 3_000);
+  await vi.waitFor(async () => expect(await conditions()).toEqual([['False', 'Terminating']]));
 });

@@ -31,7 +31,7 @@ const complete = (name: string): Promise<void> =>
     const replicas = spec?.replicas;
     expect(status).toMatchObject({ observedGeneration: metadata.generation, updatedReplicas: replicas, availableReplicas: replicas });
     expect(status?.currentRevision).toBe(status?.updateRevision);
-  }, 5_000);
+  });
 const names = async (collection: string, label: string): Promise<string[]> =>
   (await workloads.list(collection, label)).map(({ metadata }) => metadata.name as string);
 

@@ -44,7 +44,7 @@ async function migrated(name: string, resource: object): Promise<StorageVersionM
     const found = await ask<StorageVersionMigration>(`${path}/${name}`);
     expect(found.status?.conditions?.find(({ type }) => type === 'Running')?.status).toBe('False');
     return found;
-  }, 5_000);
+  });
 }
 
 it('stores custom resources in the storage version, and forgets the former one', async () => {
@@ -59,7 +59,7 @@ it('stores custom resources in the storage version, and forgets the former one',
     const made = await cluster.fetch(things, { body: { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 't' } } });
     expect(made.status).toBe(201);
     return (await made.json()) as KubeObject;
-  }, 3_000);
+  });
   await ask(`${definitions}/things.example.com`, { method: 'PATCH', headers: merge, body: { spec: { versions: versions('v2') } } });
   const { status } = await migrated('things', { group: 'example.com', resource: 'things' });
   expect(status?.conditions?.map(({ type, status: state, reason }) => [type, state, reason])).toEqual([

@@ -38,5 +38,5 @@ it('deletes a job whose time has passed, in the foreground', async () => {
       ['long', undefined, 1],
       ['short', ['foregroundDeletion'], 1],
     ]);
-  }, 3_000);
+  });
 });

@@ -100,5 +100,5 @@ it('writes the warnings and the generation to the status', async () => {
       'status',
     ]);
     expect((await get('right')).status).toEqual({ observedGeneration: 1, typeChecking: {} });
-  }, 5_000);
+  });
 });

@@ -22,10 +22,10 @@ it('services of type LoadBalancer get an address, and lose it with their type', 
   const addressOf = async (name: string): Promise<string | undefined> =>
     (await workloads.get<Service>('services', name)).status?.loadBalancer?.ingress?.[0]?.ip;
   await create('a', {});
-  await vi.waitFor(async () => expect(await addressOf('a')).toBe('198.18.0.1'), 5_000);
+  await vi.waitFor(async () => expect(await addressOf('a')).toBe('198.18.0.1'));
   await create('other', { loadBalancerClass: 'example.com/lb' });
   await create('b', {});
-  await vi.waitFor(async () => expect(await addressOf('b')).toBe('198.18.0.2'), 5_000);
+  await vi.waitFor(async () => expect(await addressOf('b')).toBe('198.18.0.2'));
   expect(await addressOf('other')).toBeUndefined();
   await vi.waitFor(async () =>
     expect(await workloads.events('a')).toEqual([
@@ -37,7 +37,7 @@ it('services of type LoadBalancer get an address, and lose it with their type', 
   await vi.waitFor(async () => {
     const { metadata, status } = await workloads.get<Service>('services', 'a');
     expect([metadata.finalizers, status?.loadBalancer]).toEqual([undefined, {}]);
-  }, 5_000);
+  });
   await workloads.remove('services', 'b');
-  await vi.waitFor(async () => expect((await cluster.fetch(workloads.path('services', 'b'))).status).toBe(404), 5_000);
+  await vi.waitFor(async () => expect((await cluster.fetch(workloads.path('services', 'b'))).status).toBe(404));
 }, 30_000);

@@ -31,7 +31,7 @@ let cluster: TestCluster;
 beforeAll(async () => {
   const configuration = Object.assign(new SimulatedNodesOptions(), { nodes: [new NodeShape()] });
   cluster = await startTestCluster({ plugins: [{ plugin: SimulatedNodes, configuration }] });
-  await vi.waitFor(async () => expect((await cluster.fetch('/api/v1/nodes/node-1')).status).toBe(200), 10_000);
+  await vi.waitFor(async () => expect((await cluster.fetch('/api/v1/nodes/node-1')).status).toBe(200));
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -41,8 +41,7 @@ async function ask(...args: Parameters<TestCluster['fetch']>): Promise<unknown> 
   return response.json();
 }
 const messageOf = async (name: string): Promise<string | undefined> => ((await ask(`${pods}/${name}`)) as Pod).status?.message;
-const hasMessage = (name: string, message: string): Promise<void> =>
-  vi.waitFor(async () => expect(await messageOf(name)).toBe(message), 5_000);
+const hasMessage = (name: string, message: string): Promise<void> => vi.waitFor(async () => expect(await messageOf(name)).toBe(message));
 
 it('applies the stages of the cluster while their definition is installed', async () => {
   const body = {
@@ -50,10 +49,10 @@ it('applies the stages of the cluster while their definition is installed', asyn
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] },
   };
   await ask(pods, { body });
-  await vi.waitFor(async () => expect(((await ask(`${pods}/a`)) as Pod).status?.phase).toBe('Running'), 5_000);
+  await vi.waitFor(async () => expect(((await ask(`${pods}/a`)) as Pod).status?.phase).toBe('Running'));
   expect(await messageOf('a')).toBeUndefined();
   await ask(definitions, { body: definition });
-  await vi.waitFor(async () => expect((await cluster.fetch(stages)).status).toBe(200), 5_000);
+  await vi.waitFor(async () => expect((await cluster.fetch(stages)).status).toBe(200));
   // A stage of another kind is left out.
   await ask(stages, { body: stage('node', 'Node') });
   await ask(stages, { body: stage('one') });
@@ -61,9 +60,9 @@ it('applies the stages of the cluster while their definition is installed', asyn
   const headers = { 'content-type': 'application/merge-patch+json' };
   await ask(`${stages}/one`, { method: 'PATCH', headers, body: { spec: { next: { statusTemplate: 'message: one\nreason: Changed' } } } });
   await ask(pods, { body: { ...body, metadata: { ...body.metadata, name: 'b' } } });
-  await vi.waitFor(async () => expect(((await ask(`${pods}/b`)) as Pod).status?.reason).toBe('Changed'), 5_000);
+  await vi.waitFor(async () => expect(((await ask(`${pods}/b`)) as Pod).status?.reason).toBe('Changed'));
   await ask(`${definitions}/stages.kwok.x-k8s.io`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect((await cluster.fetch(stages)).status).toBe(404), 5_000);
+  await vi.waitFor(async () => expect((await cluster.fetch(stages)).status).toBe(404));
   await ask(pods, { body: { ...body, metadata: { ...body.metadata, name: 'c' } } });
-  await vi.waitFor(async () => expect(((await ask(`${pods}/c`)) as Pod).status?.phase).toBe('Running'), 5_000);
+  await vi.waitFor(async () => expect(((await ask(`${pods}/c`)) as Pod).status?.phase).toBe('Running'));
 });

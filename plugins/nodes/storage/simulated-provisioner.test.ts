@@ -74,7 +74,7 @@ it('gives volumes to the pods of a StatefulSet, which becomes ready, and deletes
     plugins: [{ plugin: SimulatedNodes, configuration }, SimulatedProvisioner, Scheduler],
   });
   const workloads = new Workloads(cluster);
-  await vi.waitFor(async () => expect((await cluster.fetch('/apis/storage.k8s.io/v1/storageclasses/immediate')).status).toBe(200), 10_000);
+  await vi.waitFor(async () => expect((await cluster.fetch('/apis/storage.k8s.io/v1/storageclasses/immediate')).status).toBe(200));
   await workloads.create('apps/v1/statefulsets', {
     metadata: { name: 'db' },
     spec: {
@@ -93,7 +93,7 @@ it('gives volumes to the pods of a StatefulSet, which becomes ready, and deletes
   await vi.waitFor(async () => {
     const { status } = await workloads.get<StatefulSet>('apps/v1/statefulsets', 'db');
     expect(status?.readyReplicas).toBe(2);
-  }, 20_000);
+  });
   const claims = await workloads.list<PersistentVolumeClaim>('persistentvolumeclaims');
   expect(claims.map(({ metadata, spec, status }) => [metadata.name, spec?.volumeName, status])).toEqual(
     claims.map(({ metadata }, at) => [
@@ -109,12 +109,12 @@ it('gives volumes to the pods of a StatefulSet, which becomes ready, and deletes
   await vi.waitFor(async () => {
     const { status } = await workloads.get<PersistentVolumeClaim>('persistentvolumeclaims', 'data-db-0');
     expect(status?.capacity).toEqual({ storage: '3Gi' });
-  }, 5_000);
+  });
   const path = `/api/v1/persistentvolumes/pvc-${metadata.uid}`;
   expect(((await (await cluster.fetch(path)).json()) as PersistentVolume).spec?.capacity).toEqual({ storage: '3Gi' });
 
   await workloads.remove('apps/v1/statefulsets', 'db');
   for (const { metadata: pod } of await workloads.pods()) await workloads.remove('pods', pod.name ?? '');
   await workloads.remove('persistentvolumeclaims', 'data-db-0');
-  await vi.waitFor(async () => expect((await cluster.fetch(path)).status).toBe(404), 10_000);
+  await vi.waitFor(async () => expect((await cluster.fetch(path)).status).toBe(404));
 }, 60_000);

@@ -26,7 +26,7 @@ storageConformance('embedded, in memory', async () => {
 });
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  await vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(condition, { interval: 5 });
 }
 
 const text = (value: string) => (): Buffer => Buffer.from(value);

@@ -105,7 +105,7 @@ else {
       await within(expect(first).rejects.toThrow(/silent for 3 s/));
       const second = watch();
       await storage.create('/pods/b', () => Buffer.from('1'));
-      await vi.waitFor(() => expect(seen).toEqual(['/pods/a', '/pods/a', '/pods/b']), 2_000);
+      await vi.waitFor(() => expect(seen).toEqual(['/pods/a', '/pods/a', '/pods/b']));
       ended.abort();
       await second;
       await storage.close();
@@ -162,7 +162,7 @@ else {
     await vi.waitFor(async () => {
       if (asks) await storage.requestProgress();
       expect(progress).toContain(revision);
-    }, 3_000);
+    });
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     ended.abort();
     await watching;
@@ -179,7 +179,7 @@ else {
     server.child.kill('SIGKILL');
     expect(await write).toBeInstanceOf(UnknownOutcomeError);
     await once(server.child, 'exit');
-    await vi.waitFor(() => expect(storage.create('/pods/b', () => Buffer.from('1'))).rejects.toThrow(UnavailableError), 5_000);
+    await vi.waitFor(() => expect(storage.create('/pods/b', () => Buffer.from('1'))).rejects.toThrow(UnavailableError));
     await expect(storage.healthy(200)).rejects.toThrow(UnavailableError);
     await storage.close();
   });
@@ -191,7 +191,7 @@ else {
     const [storage] = storages;
     const first = await storage.create('/pods/a', () => Buffer.from('1'));
     const second = await storage.update('/pods/a', first.revision, () => Buffer.from('2'));
-    await vi.waitFor(async () => expect(await storage.compactRevision()).toBeGreaterThanOrEqual(second.revision), 5_000);
+    await vi.waitFor(async () => expect(await storage.compactRevision()).toBeGreaterThanOrEqual(second.revision));
     await expect(storage.get('/pods/a', { revision: first.revision })).rejects.toThrow(CompactedError);
     expect((await storage.get('/pods/a'))?.value.toString()).toBe('2');
     for (const one of storages) await one.close();
@@ -209,7 +209,7 @@ async function hasUnread(url: string): Promise<void> {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
   // `sl local_address rem_address st tx_queue:rx_queue …`; 01 is an established connection.
   const unread = new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} \\S+ 01 [0-9A-F]{8}:(?!0{8})`, 'm');
-  await vi.waitFor(() => expect(readFileSync(sockets, 'utf8')).toMatch(unread), 10_000);
+  await vi.waitFor(() => expect(readFileSync(sockets, 'utf8')).toMatch(unread));
 }
 
 /** Waits until the process has stopped; a signal reaches each thread separately, and a running one may still respond. */
@@ -217,5 +217,5 @@ async function hasStopped({ pid }: ChildProcess): Promise<void> {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return sleep(500);
   const states = (): string[] => readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'stat'), 'utf8'));
-  await vi.waitFor(() => expect(states().filter((state) => !/\) T /.test(state))).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(states().filter((state) => !/\) T /.test(state))).toEqual([]));
 }

@@ -175,10 +175,10 @@ else {
     await storage.create('/pods/a', encode);
     server.command('CONFIG', 'SET', 'appendfsync', 'no');
     await cutConnections(server);
-    await vi.waitFor(() => expect(storage.create('/pods/b', encode)).rejects.toThrow(/redis has appendfsync no/), 5_000);
+    await vi.waitFor(() => expect(storage.create('/pods/b', encode)).rejects.toThrow(/redis has appendfsync no/));
     await expect(storage.healthy()).rejects.toThrow(/redis has appendfsync no/);
     server.command('CONFIG', 'SET', 'appendfsync', 'always');
-    await vi.waitFor(() => storage.create('/pods/b', encode), 5_000);
+    await vi.waitFor(() => storage.create('/pods/b', encode));
   });
 
   it('accepts possible data loss if configured, and reports it', async () => {
@@ -231,7 +231,7 @@ else {
         for (let i = 0; i < writes; i++) await storage.create(`/pods/${i}`, encode);
         const before = await storage.currentRevision();
         server = await lose(server);
-        const after = await vi.waitFor(() => storage.currentRevision(), 10_000);
+        const after = await vi.waitFor(() => storage.currentRevision());
         await storage.create('/pods/after', encode);
         const next = storage.watch('/', before, new AbortController().signal).next();
         if (after > before) await expect(next).rejects.toThrow(CompactedError);
@@ -279,7 +279,7 @@ else {
     await using proxy = await startProxy(master.port);
     await using one = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
     await one.create('/pods/a', encode);
-    await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'), 15_000);
+    await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'));
     // The replica lags behind from here on.
     replica.child.kill('SIGSTOP');
     await using other = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
@@ -289,9 +289,9 @@ else {
     replica.child.kill('SIGCONT');
     replica.command('REPLICAOF', 'NO', 'ONE');
     proxy.target = replica.port;
-    const { revision } = await vi.waitFor(() => one.create('/pods/b', encode), 10_000);
+    const { revision } = await vi.waitFor(() => one.create('/pods/b', encode));
     expect(revision).toBeGreaterThan(Math.max(...lost) + 1_000);
-    await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision), 10_000);
+    await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision));
     await expect(other.get('/pods/a', { revision: lost[0]! })).rejects.toThrow(CompactedError);
     // Only the first of them detects the loss by itself.
     expect([one.durability().losses, other.durability().losses]).toEqual([1, 1]);
@@ -306,7 +306,7 @@ else {
       const proxy = stack.use(await startProxy(master.port));
       const storage = stack.use(disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` })));
       const { revision } = await storage.create('/pods/a', () => Buffer.from('old'));
-      await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe(String(revision)), 15_000);
+      await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe(String(revision)));
       replica.command('REPLICAOF', 'NO', 'ONE');
       master.command('REPLICAOF', '127.0.0.1', '1');
       const other = stack.use(disposable(await RedisStorage.open({ url: replica.url })));
@@ -334,7 +334,7 @@ else {
       await expect(storage.get('/pods/a')).rejects.toThrow(UnavailableError);
       proxy.target = replica.port;
       const healed = performance.now();
-      const record = await vi.waitFor(() => storage.get('/pods/a'), { timeout: 10_000, interval: 20 });
+      const record = await vi.waitFor(() => storage.get('/pods/a'), { interval: 20 });
       expect(record).toMatchObject({ revision: written, value: Buffer.from('new') });
       expect(performance.now() - healed).toBeLessThan(5_000);
       const next = storage.watch('/pods/', await storage.currentRevision(), new AbortController().signal).next();
@@ -348,13 +348,13 @@ else {
     await using master = await startRedis([...durable, '--min-replicas-to-write', '1', '--min-replicas-max-lag', '1']);
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
     const open = (): Promise<RedisStorage> => RedisStorage.open({ url: master.url });
-    await using storage = disposable(await vi.waitFor(open, { timeout: 15_000, interval: 100 }));
-    await vi.waitFor(() => storage.create('/pods/a', encode), 10_000);
+    await using storage = disposable(await vi.waitFor(open, { interval: 100 }));
+    await vi.waitFor(() => storage.create('/pods/a', encode));
     replica.child.kill('SIGSTOP');
     const reads: (() => Promise<unknown>)[] = [() => storage.currentRevision(), () => storage.get('/pods/a'), () => storage.list('/pods/')];
-    for (const read of reads) await vi.waitFor(() => expect(read()).rejects.toThrow(UnavailableError), { timeout: 5_000, interval: 100 });
+    for (const read of reads) await vi.waitFor(() => expect(read()).rejects.toThrow(UnavailableError), { interval: 100 });
     replica.child.kill('SIGCONT');
-    for (const read of reads) await vi.waitFor(read, { timeout: 10_000, interval: 100 });
+    for (const read of reads) await vi.waitFor(read, { interval: 100 });
   });
 
   describe('an unresponsive connection', () => {
@@ -367,11 +367,11 @@ else {
       // A connection answers in order: the watch has read earlier events before this.
       await storage.get('/pods/a');
       // The other connection waits for events.
-      await vi.waitFor(() => expect(server.command('CLIENT', 'LIST')).toMatch(/flags=b.*cmd=xread/i), 5_000);
+      await vi.waitFor(() => expect(server.command('CLIENT', 'LIST')).toMatch(/flags=b.*cmd=xread/i));
       const from = performance.now();
       proxy.strand();
       const write = storage.update('/pods/a', revision, encode);
-      const next = vi.waitFor(() => storage.create('/pods/b', encode), { timeout: 10_000, interval: 20 });
+      const next = vi.waitFor(() => storage.create('/pods/b', encode), { interval: 20 });
       await Promise.all([
         expect(write).rejects.toThrow(UnknownOutcomeError),
         expect(storage.get('/pods/a')).rejects.toThrow(UnavailableError),
@@ -403,7 +403,7 @@ else {
       server.child.kill('SIGCONT');
       expect((await write).revision).toBe(revision + 1);
       const first = blockingReads();
-      await vi.waitFor(() => expect(blockingReads()).toBeGreaterThanOrEqual(first + 3), { timeout: 20_000, interval: 200 });
+      await vi.waitFor(() => expect(blockingReads()).toBeGreaterThanOrEqual(first + 3), { interval: 200 });
       expect(connections()).toEqual(before);
     });
 
@@ -416,7 +416,7 @@ else {
       const write = storage.create('/pods/b', encode);
       await Promise.all([expect(reads).rejects.toThrow(UnavailableError), expect(write).rejects.toThrow(UnknownOutcomeError)]);
       server.child.kill('SIGCONT');
-      const { revision } = await vi.waitFor(() => storage.create('/pods/c', encode), { timeout: 5_000, interval: 20 });
+      const { revision } = await vi.waitFor(() => storage.create('/pods/c', encode), { interval: 20 });
       const { records } = await storage.list('/pods/');
       expect(new Set(records.map((record) => record.revision)).size).toBe(records.length);
       expect(Math.max(...records.map((record) => record.revision))).toBe(revision);
@@ -430,12 +430,12 @@ else {
     const replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)], undefined, binary);
     await using storage = disposable(await RedisStorage.open({ url: master.url, syncedReplicas: 1 }));
     expect(storage.durability().detail).toMatch(/WAITAOF 1 1/);
-    await vi.waitFor(() => storage.create('/pods/a', encode), 10_000);
+    await vi.waitFor(() => storage.create('/pods/a', encode));
     replica.child.kill('SIGSTOP');
     await expect(storage.create('/pods/b', encode)).rejects.toThrow(UnknownOutcomeError);
     expect((await storage.get('/pods/b'))?.value.toString()).toBe('1');
     replica.child.kill('SIGCONT');
-    await vi.waitFor(() => storage.create('/pods/c', encode), 10_000);
+    await vi.waitFor(() => storage.create('/pods/c', encode));
     await replica[Symbol.asyncDispose]();
   });
 
@@ -447,7 +447,7 @@ else {
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(link.port)], undefined, binary);
     await using proxy = await startProxy(master.port);
     await using storage = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}`, syncedReplicas: 1 }));
-    await vi.waitFor(() => storage.create('/pods/first', encode), { timeout: 15_000, interval: 100 });
+    await vi.waitFor(() => storage.create('/pods/first', encode), { interval: 100 });
     const acknowledged = new Map<string, number>();
     const failures: unknown[] = [];
     let isOver = false;
@@ -464,19 +464,19 @@ else {
       }
     });
     // Replicas report the position of their logs once a second.
-    await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(150), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(150), { interval: 20 });
     // The replica lags behind before the master dies.
     const offset = (server: RedisServer): number => Number(/master_repl_offset:(\d+)/.exec(server.command('INFO', 'replication'))?.[1]);
     link.hold();
-    await vi.waitFor(() => expect(offset(master)).toBeGreaterThan(offset(replica)), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => expect(offset(master)).toBeGreaterThan(offset(replica)), { interval: 20 });
     await master.kill();
     replica.command('REPLICAOF', 'NO', 'ONE');
     proxy.target = replica.port;
     // Each writer has learned of the failover.
-    await vi.waitFor(() => expect(failures.length).toBeGreaterThanOrEqual(writers.length), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(failures.length).toBeGreaterThanOrEqual(writers.length), { interval: 20 });
     isOver = true;
     await Promise.all(writers);
-    const { records } = await vi.waitFor(() => storage.list('/pods/'), { timeout: 10_000, interval: 50 });
+    const { records } = await vi.waitFor(() => storage.list('/pods/'), { interval: 50 });
     const present = new Map(records.map(({ key, revision }) => [key, revision]));
     expect([...acknowledged].filter(([key, revision]) => present.get(key) !== revision)).toEqual([]);
     expect(failures.length).toBeGreaterThan(0);

@@ -100,7 +100,7 @@ it('changes to the cache that replaces a closed one, and has no objects while th
   expect(() => following.get('ns', 'a')).toThrow('informer: the cache is not ready yet');
   await next.whenReady();
   await put('blue', 'b');
-  await vi.waitFor(() => expect(seen).toEqual(['ADDED ns/a red', 'restarted', 'ADDED ns/a red', 'ADDED ns/b blue']), 5_000);
+  await vi.waitFor(() => expect(seen).toEqual(['ADDED ns/a red', 'restarted', 'ADDED ns/a red', 'ADDED ns/b blue']));
   expect(following.get('ns', 'b')?.spec).toEqual({ color: 'blue' });
   next.close();
 });

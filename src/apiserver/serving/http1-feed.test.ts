@@ -251,6 +251,6 @@ it.each([
   socket.write(`POST /incomplete HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`);
   await vi.waitFor(() => expect(seen).toContain('POST /incomplete'));
   if (ends) socket.destroy();
-  await vi.waitFor(() => expect(seen).toEqual(['POST /incomplete', 'ClientGoneError']), 3_000);
+  await vi.waitFor(() => expect(seen).toEqual(['POST /incomplete', 'ClientGoneError']));
   socket.destroy();
 });

@@ -85,7 +85,7 @@ describe.skipIf(reason !== undefined)('k8s.io/sample-apiserver', () => {
         const { body } = await front.fetch('/openapi/v2');
         expect((body as { paths: object }).paths).toHaveProperty([`/apis/${group}/v1alpha1/namespaces/{namespace}/flunders`]);
       },
-      { timeout: 20_000, interval: 500 },
+      { interval: 500 },
     );
   });
 

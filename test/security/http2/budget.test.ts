@@ -57,7 +57,7 @@ describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
   let victim: Victim;
   beforeAll(async () => {
     server = await Kubenest.start(folder, [`--http2-server=${implementation}`], { 'mallory-token': 'mallory,mallory' });
-    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
+    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200));
     await fill(server);
     // Excludes the memory that the first lists allocate permanently.
     for (let i = 0; i < 5; i++) await server.fetch(`${configMaps}?labelSelector=a%21%3Db${i}`);

@@ -219,7 +219,7 @@ async function expectAdmissionFault(cluster: TestCluster, phase: string, way: st
     });
     await expectRightState(cluster);
   }
-  if (!harmless.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, name)).toBeGreaterThan(before), 3_000);
+  if (!harmless.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, name)).toBeGreaterThan(before));
 }
 
 describe('in the process of the server', () => {
@@ -331,7 +331,7 @@ describe('in the process of the server', () => {
       const message = expect.stringContaining('pages "Pages" of package @acme/everything') as unknown;
       expect(await answer.json()).toMatchObject({ kind: 'Status', code: way === 'hangs' || late.includes(way) ? 504 : 500, message });
     }
-    if (!answers.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 3_000);
+    if (!answers.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
   });
 
   const withoutPlace = [
@@ -346,14 +346,14 @@ describe('in the process of the server', () => {
     async (way) => {
       const before = await failures(cluster, 'everything');
       expect((await cluster.fetch(`/wild/later-${way}`)).status).toBe(200);
-      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 3_000);
+      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
     },
   );
 
   it.each([...anywhere, ...late.slice(0, 2)])('an audit backend that %s', async (way) => {
     const before = await failures(cluster, 'everything');
     expect((await cluster.fetch(`${maps}/present?audit=${way}`)).status).toBe(200);
-    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
     await expectRightState(cluster);
   });
 
@@ -363,7 +363,7 @@ describe('in the process of the server', () => {
       const before = await failures(cluster, 'everything');
       const metadata = { name: 'listened', annotations: { be: `listener ${way}` } };
       expect((await cluster.fetch(maps, { body: { metadata, data: present.data } })).status).toBe(201);
-      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
       await expectRightState(cluster, ['listened']);
       await cluster.fetch(`${maps}/listened`, { method: 'DELETE' });
     },
@@ -380,7 +380,7 @@ describe('in the process of the server', () => {
     const before = await failures(cluster, 'everything');
     const metadata = { name: 'wrong', annotations: { be: `${part} ${way}` } };
     expect((await cluster.fetch(maps, { body: { metadata, data: present.data } })).status).toBe(201);
-    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
     await expectRightState(cluster, ['wrong']);
   });
 
@@ -388,7 +388,7 @@ describe('in the process of the server', () => {
   it.each(['throws', 'rejects', 'overflows', 'hangs'])('a schedule that %s', async (way) => {
     const before = await failures(cluster, 'everything');
     Object.assign(globalThis, { scheduleOfTest: way });
-    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 10_000);
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before));
     await expectRightState(cluster);
   });
 
@@ -454,7 +454,7 @@ describe('in the process of the server', () => {
   it('lists name a failed conversion, and succeed again when its object is gone', async () => {
     const listed = async (): Promise<object> => (await (await cluster.fetch(parcels('v2'))).json()) as object;
     const succeeds = (): Promise<void> =>
-      vi.waitFor(async () => expect(await listed()).toMatchObject({ kind: 'ParcelList', items: [] }), { timeout: 20_000, interval: 200 });
+      vi.waitFor(async () => expect(await listed()).toMatchObject({ kind: 'ParcelList', items: [] }), { interval: 200 });
     await succeeds();
     expect((await cluster.fetch(parcels('v1'), { body: object('Parcel', 'convert throws') })).status).toBe(201);
     expect(await listed()).toMatchObject({
@@ -504,7 +504,7 @@ describe('in a worker thread', () => {
           await cluster.fetch(`${maps}?dryRun=All`, { body: { metadata: { name: 'right' } } });
           expect(await failures(cluster, 'admission')).toBeGreaterThan(before);
         },
-        { timeout: 20_000, interval: 50 },
+        { interval: 50 },
       );
       await worksAgain();
       await expectRightState(cluster);
@@ -519,7 +519,7 @@ describe('in a worker thread', () => {
       const response = await create(cluster, `admit ${way}`);
       const isStored = response.status === 201;
       if (!isStored) expect(await response.text()).toContain('of package @acme/admission gave no answer within 1500 ms');
-      if (countedFloods.has(way)) await vi.waitFor(async () => expect(await failures(cluster, 'admission')).toBeGreaterThan(before), 5_000);
+      if (countedFloods.has(way)) await vi.waitFor(async () => expect(await failures(cluster, 'admission')).toBeGreaterThan(before));
       await worksAgain();
       await expectRightState(cluster, isStored ? ['wrong'] : []);
       await cluster.fetch(`${maps}/wrong`, { method: 'DELETE' });
@@ -545,8 +545,7 @@ describe('in a worker thread', () => {
     async (way) => {
       const before = await failures(cluster, 'admission', 'memory');
       await expectAdmissionFault(cluster, 'admit', way, 'admission');
-      if (way === 'grows-buffers')
-        await vi.waitFor(async () => expect(await failures(cluster, 'admission', 'memory')).toBe(before + 1), 5_000);
+      if (way === 'grows-buffers') await vi.waitFor(async () => expect(await failures(cluster, 'admission', 'memory')).toBe(before + 1));
       await worksAgain();
       expect(({} as { polluted?: string }).polluted).toBeUndefined();
     },
@@ -576,14 +575,14 @@ describe.each(['in the process', 'in a worker'])('a package %s that is wrong whi
 it.each(['throws', 'throws-nothing', 'rejects', 'overflows'])('a controller whose `run` %s', async (way) => {
   Object.assign(globalThis, { runOfTest: way });
   await using cluster = await started('run');
-  await vi.waitFor(async () => expect(await failures(cluster, 'run')).toBe(1), 20_000);
+  await vi.waitFor(async () => expect(await failures(cluster, 'run')).toBe(1));
   await expectRightState(cluster);
 });
 
 it('a controller that has only a schedule, which throws', async () => {
   Object.assign(globalThis, { onlyOfTest: 'throws' });
   await using cluster = await started('schedule');
-  await vi.waitFor(async () => expect(await failures(cluster, 'schedule')).toBeGreaterThan(0), 20_000);
+  await vi.waitFor(async () => expect(await failures(cluster, 'schedule')).toBeGreaterThan(0));
   await expectRightState(cluster);
 });
 

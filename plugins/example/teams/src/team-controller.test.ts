@@ -67,11 +67,11 @@ it('gives the members access to their namespaces, and takes these away with the 
   const status = async (path: string, init: Parameters<typeof cluster.fetch>[1] = {}): Promise<number> =>
     (await cluster.fetch(path, init)).status;
   expect(await status(teams, { body: team({ members: ['jane'], environments: ['dev'], quota: { 'count/configmaps': '2' } }) })).toBe(201);
-  await vi.waitFor(async () => expect(await status(configMaps, { as: 'jane', body: { metadata: { name: 'a' } } })).toBe(201), 20_000);
+  await vi.waitFor(async () => expect(await status(configMaps, { as: 'jane', body: { metadata: { name: 'a' } } })).toBe(201));
   const shown = (await (await cluster.fetch(`${teams}/shop`)).json()) as Team;
   expect(shown.status).toEqual({ namespaces: ['shop-dev'], observedGeneration: 1 });
   const events = (await (await cluster.fetch('/apis/events.k8s.io/v1/events')).json()) as { items: { reason: string }[] };
   expect(events.items.map(({ reason }) => reason)).toContain('NamespaceCreated');
   await cluster.fetch(`${teams}/shop`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect(await status('/api/v1/namespaces/shop-dev')).toBe(404), 20_000);
+  await vi.waitFor(async () => expect(await status('/api/v1/namespaces/shop-dev')).toBe(404));
 });

@@ -106,6 +106,6 @@ it('tries again after failures, and reports them', async () => {
   await vi.waitFor(() => expect(followed.failures).toEqual(['no list']));
   expect(followed.informer.failure?.message).toBe('no list');
   api.lists.push({ items: [map('a', '1')], resourceVersion: '1' });
-  await vi.waitFor(() => expect(followed.informer.isSynced).toBe(true), { timeout: 5_000 });
+  await vi.waitFor(() => expect(followed.informer.isSynced).toBe(true));
   expect(followed.informer.failure).toBeUndefined();
 });
