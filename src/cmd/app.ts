@@ -20,7 +20,7 @@ import { Log } from './logging/log.ts';
 import { type AppExtensions, AppModule } from './modules/app.module.ts';
 import { StrategyFactory } from './authentication/strategy-factory.ts';
 import { AuthorizerFactory } from './authorization/authorizer-factory.ts';
-import { Controllers } from './modules/controllers.module.ts';
+import { Controllers } from './controllers/controllers.ts';
 import { Lifetime } from './modules/lifetime.ts';
 import { PackageAdmission } from './modules/package-admission.ts';
 import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';

@@ -498,8 +498,8 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(late[0]?.body.message).toMatch(/\?timeout=1s": context deadline exceeded$/);
   });
 
-  it('delays no other client while a thousand requests wait for a hanging webhook', async () => {
-    const thousand = 1_000;
+  it('delays no other client while hundreds of requests wait for a hanging webhook', async () => {
+    const hundreds = 300;
     const { promise: released, resolve: release } = Promise.withResolvers<Json>();
     answers.set('/held', () => released);
     await hooks('validating', {
@@ -508,8 +508,8 @@ describe('ValidatingAdmissionWebhook', () => {
       timeoutSeconds: 30,
       namespaceSelector: { matchLabels: { hooked: 'yes' } },
     });
-    const held = Array.from({ length: thousand }, () => createConfigMap({}, { namespace: 'labelled' }));
-    await vi.waitFor(() => expect(seen).toHaveLength(thousand), { timeout: 25_000, interval: 50 });
+    const held = Array.from({ length: hundreds }, () => createConfigMap({}, { namespace: 'labelled' }));
+    await vi.waitFor(() => expect(seen).toHaveLength(hundreds), { timeout: 25_000, interval: 50 });
     const others = await Promise.all(Array.from({ length: 100 }, () => createConfigMap()));
     expect(new Set(others.map(({ status }) => status))).toEqual(new Set([201]));
     const first = await Promise.race([...held, Promise.resolve('all wait')]);
