@@ -1,7 +1,7 @@
 import { isContainer, isNumber } from '#apimachinery/runtime/numbers';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
-import type { ListShape, MapShape, Shape } from './shape.ts';
+import type { ListShape, MapShape, ScalarShape, Shape } from './shape.ts';
 import { isMap, maxDepth, TypedError } from './typed-value.ts';
 import { validateSteps } from './validate.ts';
 
@@ -62,28 +62,13 @@ class Check {
   add(shape: Shape, value: unknown, depth: number): boolean {
     this.#seen += 1;
     if (value === null || value === undefined) return true;
-    switch (shape.kind) {
-      case 'any':
-        return true;
-      case 'scalar':
-        switch (shape.scalar) {
-          case 'string':
-            return typeof value === 'string';
-          case 'boolean':
-            return typeof value === 'boolean';
-          case 'numeric':
-            return isNumber(value);
-          case 'untyped':
-            return !isContainer(value);
-        }
-      // falls through: all scalars are above
-      default:
-        if (depth > maxDepth || (shape.kind === 'list' ? !Array.isArray(value) : !isMap(value))) return false;
-        this.#shapes.push(shape);
-        this.#values.push(value);
-        this.#depths.push(depth);
-        return true;
-    }
+    if (shape.kind === 'any') return true;
+    if (shape.kind === 'scalar') return isScalar(shape, value);
+    if (depth > maxDepth || (shape.kind === 'list' ? !Array.isArray(value) : !isMap(value))) return false;
+    this.#shapes.push(shape);
+    this.#values.push(value);
+    this.#depths.push(depth);
+    return true;
   }
 
   #items(shape: ListShape, items: readonly unknown[], depth: number): boolean {
@@ -106,6 +91,19 @@ class Check {
 }
 
 type Json = Record<string, unknown>;
+
+function isScalar({ scalar }: ScalarShape, value: unknown): boolean {
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'numeric':
+      return isNumber(value);
+    case 'untyped':
+      return !isContainer(value);
+  }
+}
 
 /** True for an item of a granular list that surely has a path element: a scalar, or a map with a key. */
 function hasElement({ keys }: ListShape, item: unknown): boolean {
