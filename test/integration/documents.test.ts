@@ -114,6 +114,29 @@ it.each([
   expect([answer.headers.has('etag'), answer.headers.get('accept-ranges')]).toEqual(code === 206 ? [true, 'bytes'] : [false, null]);
 });
 
+// Recorded from kube-apiserver: the index has ranges and a time, but no ETag.
+it.each([
+  { range: undefined, code: 200, body: /^{"paths"/ },
+  { range: 'bytes=0-9', code: 206, body: /^{"paths":{$/ },
+  { range: 'bytes=5-2', code: 416, body: /^invalid range\n$/ },
+])('the OpenAPI index with range $range: $code', async ({ range, code, body }) => {
+  const { status, headers, text } = await cluster
+    .fetch('/openapi/v3', { headers: range ? { range } : {} })
+    .then(async (answer) => ({ status: answer.status, headers: answer.headers, text: await answer.text() }));
+  expect([status, text]).toEqual([code, expect.stringMatching(body)]);
+  expect(['etag', 'last-modified', 'accept-ranges', 'audit-id'].map((name) => headers.has(name))).toEqual([
+    false,
+    code !== 416,
+    code !== 416,
+    true,
+  ]);
+});
+
+it('the OpenAPI index is not modified since a later time', async () => {
+  const answer = await cluster.fetch('/openapi/v3', { headers: { 'if-modified-since': 'Fri, 31 Dec 9999 23:59:59 GMT' } });
+  expect([answer.status, answer.headers.has('last-modified'), answer.headers.has('etag')]).toEqual([304, true, false]);
+});
+
 it.each([
   { path: '/openapi/v2', vary: 'Accept-Encoding, Accept' },
   { path: '/openapi/v3/apis/apps/v1', vary: 'Accept' },

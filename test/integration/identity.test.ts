@@ -25,6 +25,9 @@ const changes: Readonly<Record<string, (object: KubeObject) => void>> = {
 class Renamer {
   admit(attributes: Attributes<KubeObject>): void {
     this.#change(attributes, 'admit');
+    const { metadata } = attributes.object;
+    const version = metadata.annotations?.['version'];
+    if (version !== undefined) metadata.resourceVersion = version;
   }
   validate(attributes: Attributes<KubeObject>): void {
     this.#change(attributes, 'validate');
@@ -191,4 +194,20 @@ it('a dry run is rejected like the write', async () => {
     body: { metadata: { name: 'marked', ...marks('validate', 'metadata.uid') } },
   });
   expect(response.status).toBe(500);
+});
+
+// Recorded from kube-apiserver.
+it.each([
+  ['5', '', 201, undefined],
+  ['abc', '', 500, 'strconv.ParseUint: parsing "abc": invalid syntax'],
+  ['abc', '&dryRun=All', 500, 'strconv.ParseUint: parsing "abc": invalid syntax'],
+])('an apply creates an object for which admission sets the resourceVersion %s%s: %i', async (version, query, code, message) => {
+  const name = nameOf();
+  const response = await cluster.fetch(`${maps}/${name}?fieldManager=m${query}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, annotations: { version } } },
+  });
+  const answer = (await response.json()) as { readonly message?: string };
+  expect([response.status, answer.message]).toEqual([code, message]);
 });

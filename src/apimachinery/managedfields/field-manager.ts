@@ -12,6 +12,7 @@ import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet, unionOfAllSteps } from './field-set.ts';
+import { problemOf } from './fits.ts';
 import { unionSteps } from './known-fields.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
 import {
@@ -29,7 +30,6 @@ import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { withAlwaysFields } from './always-fields.ts';
 import type { Comparison, Skip } from './compare.ts';
-import type { Shape } from './shape.ts';
 import { TypedError } from './typed-value.ts';
 import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
@@ -378,17 +378,6 @@ class DefaultFieldManager implements FieldManager {
         cause,
       });
     }
-  }
-}
-
-/** Returns the error of an object that its type does not allow, with the place of the error; undefined if validation finds none. */
-function* problemOf(shape: Shape, object: KubeObject): Steps<TypedError | undefined> {
-  try {
-    yield* validateSteps(shape, object);
-    return undefined;
-  } catch (error) {
-    if (error instanceof TypedError) return error;
-    throw error;
   }
 }
 

@@ -17,9 +17,9 @@ export function validate(shape: Shape, value: unknown): void {
   atOnce(validateSteps(shape, value));
 }
 
-/** Like `validate`, but yields to the event loop. The value must not change meanwhile. */
-export function* validateSteps(shape: Shape, value: unknown): Steps<void> {
-  const validation = new Validation();
+/** Like `validate`, but yields to the event loop. The value must not change meanwhile. `allowed`: upstream's AllowDuplicates, for objects. */
+export function* validateSteps(shape: Shape, value: unknown, allowed?: 'duplicates'): Steps<void> {
+  const validation = new Validation(allowed === 'duplicates');
   yield* validation.value(shape, value, () => '', 0);
   if (validation.errors.length > 0) throw asOne(validation.errors);
 }
@@ -41,6 +41,8 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
 class Validation {
   readonly errors: string[] = [];
   #checked = 0;
+
+  constructor(private readonly allowsDuplicates: boolean) {}
 
   *value(shape: Shape, value: unknown, place: Place, depth: number): Steps<void> {
     if (value === null || value === undefined) return;
@@ -72,7 +74,7 @@ class Validation {
           if (error instanceof TypedError) return this.#report(place, `element ${i}: ${error.message}`);
           throw error;
         }
-        if (seen.has(element)) this.#report(place, `duplicate entries for key ${formatPathElement(element)}`);
+        if (!this.allowsDuplicates && seen.has(element)) this.#report(place, `duplicate entries for key ${formatPathElement(element)}`);
         seen.add(element);
       }
       yield* this.value(shape.items, item, () => place() + formatPathElement(element), depth + 1);

@@ -168,11 +168,13 @@ export class Store {
     return this.#create(request, object);
   }
 
-  async #create(request: WriteRequest, object: KubeObject): Promise<Stored> {
+  /** `isUpdate`: a missing object is created by an update, whose resourceVersion may be set by admission. */
+  async #create(request: WriteRequest, object: KubeObject, isUpdate = false): Promise<Stored> {
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
     // Admission may have replaced the object's members.
     const { metadata } = object;
+    if (isUpdate) parseVersion(metadata.resourceVersion);
     const generate = !metadata.name && metadata.generateName;
     const pace = paceOf(request.bodyBytes);
     await pace.rest();
@@ -199,7 +201,8 @@ export class Store {
           const bytes = await this.encoding.encodeAt(pace, object);
           return { object, bytes: await this.#asStored(bytes), created: true };
         }
-        if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
+        if (!isUpdate && isVersionSet(metadata.resourceVersion))
+          throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
         const encodeAt = pace.isImmediate
           ? this.#encodeAt(object, identity)
@@ -295,7 +298,7 @@ export class Store {
     // generic/registry/store.go.
     parseVersion(created.metadata.resourceVersion);
     if (!request.dryRun) delete created.metadata.resourceVersion;
-    return this.#create(request, created);
+    return this.#create(request, created, true);
   }
 
   /** One attempt. Rejects with ConflictError if the store has another record. */

@@ -31,11 +31,14 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
 /** Responds with 304 or 412 if the preconditions require it; otherwise returns false. */
 function isAnswered(context: RequestContext, contentType: string, answer: OpenApiAnswer): boolean {
   const { headers } = context;
-  headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept');
+  if (answer.etag !== '') headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept');
   const met = precondition((name) => context.header(name), answer);
   if (met === 'send') return false;
-  if (met === 'not modified') respondBytes(context, 304, undefined, undefined);
-  else {
+  if (met === 'not modified') {
+    // Go drops it beside an ETag (writeNotModified).
+    if (answer.etag === '') headers.push('Last-Modified', answer.modified);
+    respondBytes(context, 304, undefined, undefined);
+  } else {
     headers.push('Last-Modified', answer.modified);
     respondBytes(context, 412, contentType, undefined);
   }
@@ -52,7 +55,7 @@ function isPart(context: RequestContext, contentType: string, { pieces, size, et
   const isCurrent = condition === undefined || condition === `"${etag}"` || condition === modified;
   const ranges = byteRanges(isCurrent ? context.header('range') : undefined, size);
   if ('message' in ranges) {
-    headers.splice(headers.indexOf('ETag'), 2);
+    if (etag !== '') headers.splice(headers.indexOf('ETag'), 2);
     if (ranges.isOutside) headers.push('Content-Range', `bytes */${size}`);
     respondText(context, 416, ranges.message);
     return true;
@@ -85,9 +88,13 @@ async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): 
   void respondPieces(context, type, answer.pieces);
 }
 
+/** Serves the index, which has no ETag and is modified now. Upstream: HandleDiscovery of handler3/handler.go. */
 async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
   const { pieces, size } = await openApi.index();
-  context.exchange.sendPieces(200, startHeaders(context, 200, 'text/plain; charset=utf-8'), pieces, size);
+  const type = 'text/plain; charset=utf-8';
+  const answer = { pieces, size, etag: '', modified: new Date().toUTCString() };
+  if (isAnswered(context, type, answer) || isPart(context, type, answer)) return;
+  context.exchange.sendPieces(200, startHeaders(context, 200, type), pieces, size);
 }
 
 /** Serves a document. Under its hash it is immutable; another hash redirects to the current one. */
