@@ -148,6 +148,11 @@ describe('validating policies', () => {
       data: two,
     },
     {
+      name: 'empty maps are absent, as in the JSON of Go',
+      spec: { validations: [{ expression: '!has(object.data) && !has(object.metadata.labels)' }] },
+      metadata: { labels: {} },
+    },
+    {
       name: 'a false match condition',
       spec: { matchConditions: [{ name: 'c', expression: 'has(object.data.x)' }], validations: [{ expression: 'false' }] },
       data: two,

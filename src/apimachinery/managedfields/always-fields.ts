@@ -34,6 +34,33 @@ function fill(shape: Shape, value: unknown, depth: number): unknown {
   return out ?? value;
 }
 
+/** Returns a decoded value without the empty lists and maps that Go omits, as its JSON has none; the value itself if it has none. */
+export function withoutEmpty(shape: Shape, value: unknown, depth = 0): unknown {
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
+  if (shape.kind === 'list') {
+    if (!Array.isArray(value)) return value;
+    let items: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const item = withoutEmpty(shape.items, value[i], descend(depth));
+      if (item !== value[i]) (items ??= value.slice())[i] = item;
+    }
+    return items ?? value;
+  }
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  let out: Json | undefined;
+  for (const name of keysOf(value)) {
+    const field = shape.fields.get(name);
+    if (field?.omitsZero && isEmptyContainer(field.shape, value[name])) {
+      delete (out ??= { ...value })[name];
+      continue;
+    }
+    const inner = field?.shape ?? shape.values;
+    const child = inner ? withoutEmpty(inner, value[name], descend(depth)) : value[name];
+    if (child !== value[name]) setOwn((out ??= { ...value }), name, child);
+  }
+  return out ?? value;
+}
+
 /**
  * Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. Within a list, empty lists and maps are kept:
  * structured-merge-diff compares lists of Go with reflect.DeepEqual, for which an empty one differs from none (value/listreflect.go).

@@ -1,6 +1,6 @@
 /** Selects the policy evaluations of a request. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go. */
 import { newNotFound } from '#apimachinery/api/errors';
-import { withAlwaysFields } from '#apimachinery/managedfields/always-fields';
+import { withAlwaysFields, withoutEmpty } from '#apimachinery/managedfields/always-fields';
 import { type GroupVersionKind, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import type { Attributes } from '#apiserver/admission/attributes';
 import type { EquivalentResource } from '#apiserver/admission/object-forms';
@@ -91,12 +91,12 @@ export function namespaceObjectOf({ kind, namespace }: Attributes, namespaces: I
   return found;
 }
 
-/** Returns an object of the admission for expressions: converted to a kind, with all fields of its JSON form. */
+/** Returns an object of the admission for expressions: converted to a kind, with the fields that its JSON form has, and no others. */
 export function visibleObject({ forms }: Attributes, object: KubeObject | undefined, kind: GroupVersionKind): KubeObject | undefined {
   if (!object) return undefined;
   const shape = forms.shape(kind);
   const converted = forms.convert(object, kind);
-  return shape ? (withAlwaysFields(shape, converted) as KubeObject) : converted;
+  return shape ? (withAlwaysFields(shape, withoutEmpty(shape, converted)) as KubeObject) : converted;
 }
 
 /** Objects of a request for expressions, converted once for each version. */
