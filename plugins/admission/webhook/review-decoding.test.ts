@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { readAnswer } from './review.ts';
+import { startSteps } from '#sdk/internal';
+import { readAnswerSteps } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
 
 /** Awaits work, and counts the turns of the event loop that begin meanwhile. */
@@ -21,7 +22,7 @@ it('a large answer is parsed in several turns of the event loop, and its annotat
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: 'u', allowed: true, auditAnnotations } };
   const { turns, result } = await turnsOf(decodeReview(Buffer.from(JSON.stringify(review)), 'v1'));
   expect(turns).toBeGreaterThan(1);
-  const answer = readAnswer({ version: 'v1', uid: 'u', body: '' }, result, false);
+  const answer = await startSteps(readAnswerSteps({ version: 'v1', uid: 'u', body: '' }, result, false));
   expect([answer.auditAnnotations.length, answer.auditAnnotations.at(-1)]).toEqual([50_000, ['k49999', 'v']]);
 });
 

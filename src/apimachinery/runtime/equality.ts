@@ -20,6 +20,11 @@ export function equalLiterals(a: unknown, b: unknown): boolean {
   return equal(a, b, 0, isSameLiteral);
 }
 
+/** Like `equalLiterals` for large values; yields to the event loop. */
+export function equalLiteralsSteps(left: unknown, right: unknown): Steps<boolean> {
+  return equalSteps(left, right, isSameLiteral);
+}
+
 type SameNumber = (a: unknown, b: unknown) => boolean;
 
 const recursionLimit = 500;
