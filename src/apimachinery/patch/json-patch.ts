@@ -352,15 +352,23 @@ const operand = (operation: JsonObject): unknown => getOwn(operation, 'value') ?
 const unescapeToken = (token: string): string =>
   token.includes('~') ? token.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : token;
 
-/** strconv.Atoi; undefined for a malformed number. */
-function parseIndex(token: string): number | undefined {
-  return /^[+-]?\d{1,15}$/.test(token) ? Number(token) : undefined;
+/** Greatest number of digits of an int64. */
+const maxDigits = 19;
+
+/** strconv.Atoi; the error's text for a malformed number or one beyond int64. */
+function parseIndex(token: string): number | bigint | string {
+  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(token) ?? [];
+  if (digits === undefined) return `strconv.Atoi: parsing ${quote(token)}: invalid syntax`;
+  const index = digits.length > maxDigits ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits}`);
+  if (index === undefined || BigInt.asIntN(64, index) !== index) return `strconv.Atoi: parsing ${quote(token)}: value out of range`;
+  const number = Number(index);
+  return Number.isSafeInteger(number) ? number : index;
 }
 
 /** Returns the index for a token of an array, negative ones from the end; undefined if it does not exist. */
 function existingIndex(array: readonly unknown[], token: string): number | undefined {
   const index = parseIndex(token);
-  if (index === undefined || index >= array.length || index < -array.length) return undefined;
+  if (typeof index !== 'number' || index >= array.length || index < -array.length) return undefined;
   return index < 0 ? index + array.length : index + 0;
 }
 
@@ -368,7 +376,7 @@ function indexOrThrow(array: readonly unknown[], token: string): number {
   const index = existingIndex(array, token);
   if (index !== undefined) return index;
   const number = parseIndex(token);
-  if (number === undefined) throw new JsonPatchError(`strconv.Atoi: parsing ${quote(token)}: invalid syntax`);
+  if (typeof number === 'string') throw new JsonPatchError(number);
   throw new JsonPatchError(`Unable to access invalid index: ${number}: invalid index referenced`);
 }
 
@@ -383,11 +391,9 @@ function insert(container: Container, key: string, value: unknown): void {
     return;
   }
   const index = parseIndex(key);
-  if (index === undefined) {
-    throw new JsonPatchError(`value was not a proper array index: '${key}': strconv.Atoi: parsing ${quote(key)}: invalid syntax`);
-  }
+  if (typeof index === 'string') throw new JsonPatchError(`value was not a proper array index: '${key}': ${index}`);
   const size = container.length + 1;
-  if (index >= size || index < -size) throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+  if (typeof index === 'bigint' || index >= size || index < -size) throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
   container.splice(index < 0 ? index + size : index, 0, value);
 }
 
