@@ -157,7 +157,8 @@ const protobuf = (kind: string, ...fields: Buffer[]): TestRequest => ({
   headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
   body: unknown(kind, Buffer.concat([field(1, field(1, 'protobuf')), ...fields])),
 });
-const managed = (text: string): Buffer => field(17, Buffer.concat([field(1, 'm'), field(2, 'Update'), field(6, 'FieldsV1'), field(7, field(1, text))]));
+const managed = (text: string): Buffer =>
+  field(17, Buffer.concat([field(1, 'm'), field(2, 'Update'), field(6, 'FieldsV1'), field(7, field(1, text))]));
 /** A header of a probe, whose handler is a message that is inlined in JSON. */
 const probeHeader = field(5, Buffer.concat([field(1, 'a'), field(2, 'b')]));
 const probeHeaders = Buffer.concat(Array<Buffer>(limitBytes / 8 - 100).fill(probeHeader));

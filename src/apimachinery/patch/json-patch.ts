@@ -393,7 +393,8 @@ function insert(container: Container, key: string, value: unknown): void {
   const index = parseIndex(key);
   if (typeof index === 'string') throw new JsonPatchError(`value was not a proper array index: '${key}': ${index}`);
   const size = container.length + 1;
-  if (typeof index === 'bigint' || index >= size || index < -size) throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+  if (typeof index === 'bigint' || index >= size || index < -size)
+    throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
   container.splice(index < 0 ? index + size : index, 0, value);
 }
 
