@@ -11,7 +11,7 @@ it.each([
   ['a pair of surrogates across two parts', `${'x'.repeat(partLength - 1)}😀${'"'.repeat(partLength)}`],
   ['lone surrogates', '\ud83d'.repeat(3 * partLength)],
   ['no text', ''],
-])('quotes in steps as at once: %s', (_, text) => {
+])('quotes equally when it yields: %s', (_, text) => {
   expect(atOnce(quoteSteps(text))).toBe(quote(text));
   let steps = 0;
   for (const work = quoteSteps(text); !work.next().done; ) steps += 1;

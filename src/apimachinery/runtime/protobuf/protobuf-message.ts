@@ -182,7 +182,7 @@ function* keepingState<T>(steps: Steps<T>): Steps<T> {
   }
 }
 
-/** Returns the way to read a large value in steps into an object; undefined for values that have none. */
+/** Returns the way to read a large value into an object while yielding to the event loop; undefined for values that have none. */
 function stepsOf({ readSteps, parseSteps }: ValueCodec): ((object: Json) => Steps<unknown>) | undefined {
   return readSteps ?? (parseSteps && (() => keepingState(parseSteps())));
 }
@@ -343,7 +343,7 @@ function inlineReader(readers: readonly (FieldReader | undefined)[], messageType
   });
 }
 
-/** Reads fields up to the end of the current message, large messages in steps. Yields to the event loop; other messages may be read meanwhile. */
+/** Reads fields up to the end of the current message. Yields to the event loop; other messages may be read meanwhile. */
 function* fieldsSteps(
   object: Json,
   readers: readonly (FieldReader | undefined)[],
