@@ -22,7 +22,7 @@ export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
 export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
-export { applyJsonPatchSteps, decodeJsonPatch, JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
+export { applyJsonPatchSteps, decodeJsonPatchSteps, JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { fnv128a, fnv32, fnv32a } from '#apimachinery/runtime/fnv';
 export { withoutTrailing } from '#apimachinery/runtime/trailing';

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+import { field, unknown } from './content/cases.ts';
 import { limitBytes, longestTurn, many } from './longest-turn.ts';
 
 const atMostMs = 250;
@@ -151,7 +152,40 @@ const wrongValues: readonly { readonly name: string; readonly path: string; read
   },
 ];
 
+const protobuf = (kind: string, ...fields: Buffer[]): TestRequest => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+  body: unknown(kind, Buffer.concat([field(1, field(1, 'protobuf')), ...fields])),
+});
+const managed = (text: string): Buffer =>
+  field(17, Buffer.concat([field(1, 'm'), field(2, 'Update'), field(6, 'FieldsV1'), field(7, field(1, text))]));
+/** A header of a probe, whose handler is a message that is inlined in JSON. */
+const probeHeader = field(5, Buffer.concat([field(1, 'a'), field(2, 'b')]));
+const probeHeaders = Buffer.concat(Array<Buffer>(limitBytes / 8 - 100).fill(probeHeader));
+
 const rows: readonly Row[] = [
+  {
+    name: 'a patch whose error shows a long text',
+    path: `${configMaps}/small`,
+    // 52 ms; 875 in one turn.
+    atMost: 200,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: `[{"op":"add","path":"/kind","value":1},{"op":"add","path":"/x","value":"${'x<'.repeat(limitBytes / 2 - 100)}"}]`,
+    },
+  },
+  {
+    name: 'protobuf below an inlined message',
+    path: pods,
+    atMost: 100,
+    request: protobuf('Pod', field(2, field(2, Buffer.concat([field(1, 'c'), field(10, field(1, field(2, probeHeaders)))])))),
+  },
+  {
+    name: 'managed fields in protobuf',
+    atMost: 100,
+    request: protobuf('ConfigMap', field(1, managed(`{"f:data":{${many((i) => `"f:k${i}":{}`, limitBytes - 200)}}}`))),
+  },
   {
     name: 'the maximum number of owners of a custom resource',
     path: widgets,

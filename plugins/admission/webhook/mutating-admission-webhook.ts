@@ -15,7 +15,7 @@ import {
   type ChunkedForms,
   chunkedFormsOf,
   compareUtf8,
-  decodeJsonPatch,
+  decodeJsonPatchSteps,
   encodeRawJson,
   encodeRawJsonSteps,
   inSteps,
@@ -86,7 +86,7 @@ export class MutatingAdmissionWebhook {
       const operations = await operationsOf(spec.name, answer);
       if (operations.length === 0) return false;
       mutated = await applyPatch(request, invocation, operations, answer.patchType);
-      const value = { configuration, webhook: spec.name, patch: operations.map(sortedOperation), patchType: 'JSONPatch' };
+      const value = { configuration, webhook: spec.name, patch: await startSteps(sortedSteps(operations)), patchType: 'JSONPatch' };
       request.addAnnotation(patchPrefix + place, await rawJsonOf(value, answer.patch.length), 'Request');
       return mutated;
     };
@@ -106,15 +106,23 @@ async function operationsOf(webhook: string, { patch }: Answer): Promise<JsonPat
   if (patch.length === 0) return [];
   try {
     const { value } = needsSteps(patch.length) ? await inSteps(parseJsonSteps(patch)) : parseJson(patch);
-    return decodeJsonPatch(value, { isStrict: false, mostOperations: Infinity }).operations;
+    return (await startSteps(decodeJsonPatchSteps(value, { isStrict: false, mostOperations: Infinity }))).operations;
   } catch (error) {
     throw new CallError(webhook, `received undecodable patch in webhook response: ${(error as Error).message}`, 503);
   }
 }
 
-/** Orders the members of an operation like Go's map encoding. */
-function sortedOperation(operation: JsonPatch['operations'][number]): object {
-  return Object.fromEntries(Object.entries(operation).sort(([a], [b]) => compareUtf8(a, b)));
+/** Number of operations that are sorted between two yields. */
+const operationsPerStep = 256;
+
+/** Orders the members of each operation like Go's map encoding. Yields to the event loop. */
+function* sortedSteps(operations: JsonPatch['operations']): Steps<object[]> {
+  const sorted: object[] = [];
+  for (const operation of operations) {
+    if (sorted.length % operationsPerStep === 0) yield;
+    sorted.push(Object.fromEntries(Object.entries(operation).sort(([a], [b]) => compareUtf8(a, b))));
+  }
+  return sorted;
 }
 
 /** Returns the JSON of an annotation, for a large patch in several turns of the event loop. */

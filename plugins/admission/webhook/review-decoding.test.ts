@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { readAnswer } from './review.ts';
+import { readAnswerSteps } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
 
 /** Awaits work, and counts the turns of the event loop that begin meanwhile. */
@@ -21,7 +21,12 @@ it('a large answer is parsed in several turns of the event loop, and its annotat
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: 'u', allowed: true, auditAnnotations } };
   const { turns, result } = await turnsOf(decodeReview(Buffer.from(JSON.stringify(review)), 'v1'));
   expect(turns).toBeGreaterThan(1);
-  const answer = readAnswer({ version: 'v1', uid: 'u', body: '' }, result, false);
+  const reading = readAnswerSteps({ version: 'v1', uid: 'u', body: '' }, result, false);
+  let steps = 0;
+  let step = reading.next();
+  for (; !step.done; step = reading.next()) steps += 1;
+  expect(steps).toBeGreaterThan(10);
+  const answer = step.value;
   expect([answer.auditAnnotations.length, answer.auditAnnotations.at(-1)]).toEqual([50_000, ['k49999', 'v']]);
 });
 

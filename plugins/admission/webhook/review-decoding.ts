@@ -1,4 +1,15 @@
-import { base64Problem, inSteps, jsonKind, keysOf, needsSteps, parseJson, parseJsonSteps, readYaml } from '#sdk/internal';
+import {
+  base64Problem,
+  inSteps,
+  jsonKind,
+  keysOf,
+  needsSteps,
+  parseJson,
+  parseJsonSteps,
+  readYaml,
+  startSteps,
+  type Steps,
+} from '#sdk/internal';
 
 /**
  * Schema of an AdmissionReview response with the names of Go's types. Upstream: api/admission/v1/types.go,
@@ -80,7 +91,7 @@ export async function decodeReview(bytes: Buffer, version: string): Promise<Fiel
   const apiVersion = textOf(fields, 'apiVersion') || `${group}/${version}`;
   const kind = textOf(fields, 'kind') || 'AdmissionReview';
   if (apiVersion !== `${group}/${version}` || kind !== 'AdmissionReview') throw new Error(foreignText(apiVersion, kind, version));
-  check(reviewType(version), fields, []);
+  await startSteps(checkSteps(reviewType(version), fields, []));
   return fields;
 }
 
@@ -110,8 +121,11 @@ function foreignText(apiVersion: string, kind: string, version: string): string 
   return `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
 }
 
-/** Throws for the first mismatched value. `at` is its field path, `owner` the struct that contains it. */
-function check(type: GoType, value: unknown, at: readonly string[], owner = ''): void {
+/** Number of values that are checked between two yields. */
+const valuesPerStep = 1_024;
+
+/** Throws for the first mismatched value. `at` is its field path, `owner` the struct that contains it. Yields to the event loop. */
+function* checkSteps(type: GoType, value: unknown, at: readonly string[], owner = ''): Steps<void> {
   if (value === null || value === undefined) return;
   const misfit = (what = jsonKind(value)): Error =>
     new Error(`json: cannot unmarshal ${what} into Go struct field ${owner}.${at.join('.')} of type ${nameOf(type)}`);
@@ -119,14 +133,18 @@ function check(type: GoType, value: unknown, at: readonly string[], owner = ''):
     checkScalar(type.scalar, value, misfit);
   } else if ('items' in type) {
     if (!Array.isArray(value)) throw misfit();
-    for (const item of value) check(type.items, item, at, owner);
+    for (const [i, item] of value.entries()) {
+      if (i % valuesPerStep === 0) yield;
+      yield* checkSteps(type.items, item, at, owner);
+    }
   } else {
     if (typeof value !== 'object' || Array.isArray(value)) throw misfit();
-    for (const name of keysOf(value)) {
+    for (const [i, name] of keysOf(value).entries()) {
+      if (i % valuesPerStep === 0) yield;
       const member = (value as Fields)[name];
-      if ('values' in type) check(type.values, member, at, owner);
+      if ('values' in type) yield* checkSteps(type.values, member, at, owner);
       else if (Object.hasOwn(type.fields, name))
-        check(type.fields[name] as GoType, member, [...at, name], type.struct.slice(type.struct.indexOf('.') + 1));
+        yield* checkSteps(type.fields[name] as GoType, member, [...at, name], type.struct.slice(type.struct.indexOf('.') + 1));
     }
   }
 }

@@ -76,8 +76,8 @@ export function newReview(request: Attributes, { resource, kind }: Invocation, v
   return { version, uid, body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":${asked}}\n` };
 }
 
-/** Validates a response. Throws an Error if it is invalid. Upstream: VerifyAdmissionResponse. */
-export function readAnswer({ version, uid }: Review, review: Readonly<Record<string, unknown>>, isMutating: boolean): Answer {
+/** Validates a response, and yields to the event loop. Throws an Error if it is invalid. Upstream: VerifyAdmissionResponse. */
+export function* readAnswerSteps({ version, uid }: Review, review: Readonly<Record<string, unknown>>, isMutating: boolean): Steps<Answer> {
   const response = fieldsOf(review['response']);
   if (!response) throw new Error('webhook response was absent');
   if (version === 'v1') checkV1(response, review, uid, isMutating);
@@ -87,7 +87,7 @@ export function readAnswer({ version, uid }: Review, review: Readonly<Record<str
     status: fieldsOf(response['status']) as Partial<Status> | undefined,
     patch,
     patchType: version === 'v1' ? textOf(response['patchType']) : 'JSONPatch',
-    auditAnnotations: textsOf(response['auditAnnotations']),
+    auditAnnotations: yield* textsOf(response['auditAnnotations']),
     warnings: Array.isArray(response['warnings']) ? response['warnings'].filter((text): text is string => typeof text === 'string') : [],
   };
 }
@@ -125,8 +125,17 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function textsOf(value: unknown): [string, string][] {
+/** Number of texts that are read between two yields. */
+const textsPerStep = 1_024;
+
+function* textsOf(value: unknown): Steps<[string, string][]> {
   const fields = fieldsOf(value) ?? {};
   // Listing the keys of a wide object takes as long as parsing it, unless they are cached.
-  return keysOf(fields).flatMap((key) => (typeof fields[key] === 'string' ? [[key, fields[key]]] : []));
+  const texts: [string, string][] = [];
+  for (const [i, key] of keysOf(fields).entries()) {
+    if (i % textsPerStep === 0) yield;
+    const text = fields[key];
+    if (typeof text === 'string') texts.push([key, text]);
+  }
+  return texts;
 }

@@ -1,7 +1,7 @@
 import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
-import { RequestTimeoutError } from '#sdk/internal';
+import { RequestTimeoutError, startSteps, type Steps } from '#sdk/internal';
 import { hasNoSideEffects, type Invocation } from './hook.ts';
-import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
+import { type Answer, newReview, readAnswerSteps, type Review, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
 import { ClientError, RequestError, type WebhookClient } from './webhook-client.ts';
 import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
@@ -99,19 +99,33 @@ export class WebhookCaller {
     } finally {
       request.waited?.(began, performance.now());
     }
-    const answer = this.#read(spec.name, review, document);
-    for (const [key, value] of answer.auditAnnotations) request.addAnnotation(`${spec.name}/${key}`, value);
-    for (const warning of answer.warnings) request.addWarning(warning);
+    const answer = await this.#read(spec.name, review, document);
+    await startSteps(noteSteps(request, spec.name, answer));
     if (!answer.allowed) throw new Rejection(denialOf(spec.name, answer.status));
     return answer;
   }
 
-  #read(name: string, review: Parameters<typeof readAnswer>[0], document: Readonly<Record<string, unknown>>): Answer {
+  async #read(name: string, review: Review, document: Readonly<Record<string, unknown>>): Promise<Answer> {
     try {
-      return readAnswer(review, document, this.type === 'admit');
+      return await startSteps(readAnswerSteps(review, document, this.type === 'admit'));
     } catch (error) {
       throw new CallError(name, `received invalid webhook response: ${(error as Error).message}`, 503);
     }
+  }
+}
+
+/** Number of texts that are recorded between two yields. */
+const textsPerStep = 1_024;
+
+/** Records the audit annotations and warnings of a response. Yields to the event loop. */
+function* noteSteps(request: Attributes, webhook: string, { auditAnnotations, warnings }: Answer): Steps<void> {
+  for (const [i, [key, value]] of auditAnnotations.entries()) {
+    if (i % textsPerStep === 0) yield;
+    request.addAnnotation(`${webhook}/${key}`, value);
+  }
+  for (const [i, warning] of warnings.entries()) {
+    if (i % textsPerStep === 0) yield;
+    request.addWarning(warning);
   }
 }
 

@@ -31,6 +31,24 @@ const rows: readonly Row[] = [
     patch: [add('/l/2', 9)],
     error: "error in add for path: '/l/2': Unable to access invalid index: 2: invalid index referenced",
   },
+  {
+    name: 'add at an index of 19 digits',
+    document: { l: [1] },
+    patch: [add('/l/+01234567890123456789', 9)],
+    error: 'Unable to access invalid index: 1234567890123456789: invalid index referenced',
+  },
+  {
+    name: 'add at an index of 16 digits',
+    document: { l: [1] },
+    patch: [add('/l/-9007199254740993', 9)],
+    error: 'Unable to access invalid index: -9007199254740993: invalid index referenced',
+  },
+  {
+    name: 'add at an index beyond int64',
+    document: { l: [1] },
+    patch: [add('/l/9223372036854775808', 9)],
+    error: 'strconv.Atoi: parsing "9223372036854775808": value out of range',
+  },
   { name: 'add at an invalid index', document: { l: [1] }, patch: [add('/l/x', 9)], error: "value was not a proper array index: 'x'" },
   {
     name: 'add below a missing parent',

@@ -1,6 +1,6 @@
 import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
-import { equalLiterals } from '#apimachinery/runtime/equality';
+import { equalLiteralsSteps } from '#apimachinery/runtime/equality';
 import { sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { maxNestingDepth } from '#apimachinery/runtime/json/json-scan';
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
@@ -53,40 +53,48 @@ export interface PatchDecoding {
  * `duplicateFields` (of the parser) that are known, like upstream's typed decoding. Throws StatusError 400 for a document that is not a list of objects, and 413 for too many operations.
  */
 export function decodeJsonPatch(patch: unknown, options: PatchDecoding = {}): JsonPatch {
+  return atOnce(decodeJsonPatchSteps(patch, options));
+}
+
+/** Like `decodeJsonPatch`, but yields to the event loop. */
+export function* decodeJsonPatchSteps(patch: unknown, options: PatchDecoding = {}): Steps<JsonPatch> {
   const { isStrict = true, duplicateFields = [], mostOperations = maxJsonPatchOperations } = options;
   const strictErrors: string[] = [];
-  if (isStrict) checkShape(patch, strictErrors);
+  if (isStrict) yield* checkShape(patch, strictErrors);
   const duplicates = duplicateFields.filter((path) => operationField.test(path));
   strictErrors.push(...duplicates.map((path) => `json patch duplicate field ${quote(path)}`));
   if (patch === null) return new JsonPatch([], strictErrors);
   if (!Array.isArray(patch)) throw newBadRequest(cannotUnmarshal(patch, 'jsonpatch.Patch'));
-  const operations = patch.map((operation: unknown) => {
-    if (operation === null) return {};
-    if (!isJsonObject(operation)) throw newBadRequest(cannotUnmarshal(operation, 'jsonpatch.Operation'));
-    return operation;
-  });
+  const operations: JsonObject[] = [];
+  for (const operation of patch as readonly unknown[]) {
+    if (operations.length % membersPerStep === 0) yield;
+    if (operation !== null && !isJsonObject(operation)) throw newBadRequest(cannotUnmarshal(operation, 'jsonpatch.Operation'));
+    operations.push(operation ?? {});
+  }
   if (operations.length > mostOperations) {
     throw newRequestEntityTooLargeError(`The allowed maximum operations in a JSON patch is ${mostOperations}, got ${operations.length}`);
   }
   return new JsonPatch(operations, strictErrors);
 }
 
-function checkShape(patch: unknown, strictErrors: string[]): void {
+function* checkShape(patch: unknown, strictErrors: string[]): Steps<void> {
   if (patch === null) return;
   if (!Array.isArray(patch)) throw decodingError(cannotUnmarshal(patch, '[]handlers.jsonPatchOp'));
-  patch.forEach((operation: unknown, index) => {
-    if (operation === null) return;
+  for (const [index, operation] of (patch as readonly unknown[]).entries()) {
+    if (index % membersPerStep === 0) yield;
+    if (operation === null) continue;
     if (!isJsonObject(operation)) throw decodingError(cannotUnmarshal(operation, 'handlers.jsonPatchOp'));
     for (const field of textFields) {
       const value = getOwn(operation, field);
       if (value === undefined || value === null || typeof value === 'string') continue;
       throw decodingError(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${field} of type string`);
     }
-    for (const field of Object.keys(operation)) {
+    for (const field of strictErrors.length < maxStrictErrors ? keysOf(operation) : []) {
       if (field === 'value' || (textFields as readonly string[]).includes(field)) continue;
-      if (strictErrors.length < maxStrictErrors) strictErrors.push(`json patch unknown field ${quote(`[${index}].${field}`)}`);
+      strictErrors.push(`json patch unknown field ${quote(`[${index}].${field}`)}`);
+      if (strictErrors.length === maxStrictErrors) break;
     }
-  });
+  }
 }
 
 const decodingError = (message: string) => newBadRequest(`error decoding patch: ${message}`);
@@ -120,7 +128,7 @@ export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSe
  */
 export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
   const application = new Application(document, parsed);
-  const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, { isStrict: false });
+  const { operations } = patch instanceof JsonPatch ? patch : yield* decodeJsonPatchSteps(patch, { isStrict: false });
   for (const operation of operations) {
     yield* application.run(operation);
     yield;
@@ -182,7 +190,12 @@ function* withSortedKeys(document: unknown, parsed: WeakSet<object>): Steps<unkn
 function* sortedCopy(container: Container): Steps<Container> {
   if (Array.isArray(container)) return [...container];
   const copy: JsonObject = {};
-  for (const key of yield* sortedKeysSteps(container)) setOwn(copy, key, container[key]);
+  let visited = 0;
+  for (const key of yield* sortedKeysSteps(container)) {
+    setOwn(copy, key, container[key]);
+    visited += 1;
+    if (visited % membersPerStep === 0) yield;
+  }
   return copy;
 }
 
@@ -214,7 +227,7 @@ class Application {
       case 'move':
         return this.#move(operation);
       case 'test':
-        return this.#test(operation);
+        return yield* this.#test(operation);
       case 'copy':
         return yield* this.#copy(operation);
       default:
@@ -256,7 +269,7 @@ class Application {
     within(`error in move for path: '${path}'`, () => insert(target, key, value));
   }
 
-  #test(operation: JsonObject): void {
+  *#test(operation: JsonObject): Steps<void> {
     const path = textOf(operation, 'path', 'test operation failed to decode path: operation missing path field: missing value');
     const expected = operand(operation);
     let actual = this.root;
@@ -264,7 +277,7 @@ class Application {
       const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => read(container, key));
     }
-    if (!equalLiterals(actual ?? null, expected)) throw new TestFailedError(`testing value ${path} failed: test failed`);
+    if (!(yield* equalLiteralsSteps(actual ?? null, expected))) throw new TestFailedError(`testing value ${path} failed: test failed`);
   }
 
   *#copy(operation: JsonObject): Steps<void> {
@@ -339,15 +352,23 @@ const operand = (operation: JsonObject): unknown => getOwn(operation, 'value') ?
 const unescapeToken = (token: string): string =>
   token.includes('~') ? token.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : token;
 
-/** strconv.Atoi; undefined for a malformed number. */
-function parseIndex(token: string): number | undefined {
-  return /^[+-]?\d{1,15}$/.test(token) ? Number(token) : undefined;
+/** Greatest number of digits of an int64. */
+const maxDigits = 19;
+
+/** strconv.Atoi; the error's text for a malformed number or one beyond int64. */
+function parseIndex(token: string): number | bigint | string {
+  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(token) ?? [];
+  if (digits === undefined) return `strconv.Atoi: parsing ${quote(token)}: invalid syntax`;
+  const index = digits.length > maxDigits ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits}`);
+  if (index === undefined || BigInt.asIntN(64, index) !== index) return `strconv.Atoi: parsing ${quote(token)}: value out of range`;
+  const number = Number(index);
+  return Number.isSafeInteger(number) ? number : index;
 }
 
 /** Returns the index for a token of an array, negative ones from the end; undefined if it does not exist. */
 function existingIndex(array: readonly unknown[], token: string): number | undefined {
   const index = parseIndex(token);
-  if (index === undefined || index >= array.length || index < -array.length) return undefined;
+  if (typeof index !== 'number' || index >= array.length || index < -array.length) return undefined;
   return index < 0 ? index + array.length : index + 0;
 }
 
@@ -355,7 +376,7 @@ function indexOrThrow(array: readonly unknown[], token: string): number {
   const index = existingIndex(array, token);
   if (index !== undefined) return index;
   const number = parseIndex(token);
-  if (number === undefined) throw new JsonPatchError(`strconv.Atoi: parsing ${quote(token)}: invalid syntax`);
+  if (typeof number === 'string') throw new JsonPatchError(number);
   throw new JsonPatchError(`Unable to access invalid index: ${number}: invalid index referenced`);
 }
 
@@ -370,11 +391,10 @@ function insert(container: Container, key: string, value: unknown): void {
     return;
   }
   const index = parseIndex(key);
-  if (index === undefined) {
-    throw new JsonPatchError(`value was not a proper array index: '${key}': strconv.Atoi: parsing ${quote(key)}: invalid syntax`);
-  }
+  if (typeof index === 'string') throw new JsonPatchError(`value was not a proper array index: '${key}': ${index}`);
   const size = container.length + 1;
-  if (index >= size || index < -size) throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+  if (typeof index === 'bigint' || index >= size || index < -size)
+    throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
   container.splice(index < 0 ? index + size : index, 0, value);
 }
 

@@ -1,8 +1,10 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { compareUtf8 } from '#apimachinery/runtime/json/json';
+import { sortedSteps } from '#apimachinery/runtime/sorting';
 import type { Steps } from '#apimachinery/runtime/steps';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
-import { cleanValue } from './clean-value.ts';
+import { cleanValueSteps } from './clean-value.ts';
 import { jsonKind } from './json-patch.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
@@ -22,9 +24,9 @@ const keysPerStep = 1_024;
  * 400 for a patch that is neither an object nor a list.
  */
 export function* applyMergePatch(document: unknown, patch: unknown, sorts = false): Steps<unknown> {
-  if (Array.isArray(patch)) return withoutNullFields(patch);
+  if (Array.isArray(patch)) return yield* withoutNullFields(patch);
   if (!isJsonObject(patch)) throw newBadRequest('Invalid JSON Patch');
-  if (!isJsonObject(document)) return withoutNullFields(patch);
+  if (!isJsonObject(document)) return yield* withoutNullFields(patch);
 
   // An explicit stack, since patches may be as deep as JSON.
   const result: JsonObject = {};
@@ -33,7 +35,7 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
   while (pending.length > 0) {
     const [target, current, changes] = pending.pop()!;
     const keys: string[] = [];
-    const change = (key: string): void => {
+    const change = function* (key: string): Steps<void> {
       const wanted = changes[key];
       if (wanted === null || wanted === undefined) return;
       keys.push(key);
@@ -42,11 +44,11 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
         const merged: JsonObject = {};
         setOwn(target, key, merged);
         pending.push([merged, present, wanted]);
-      } else setOwn(target, key, isJsonObject(present) ? wanted : withoutNullFields(wanted));
+      } else setOwn(target, key, isJsonObject(present) || !isContainer(wanted) ? wanted : yield* withoutNullFields(wanted));
     };
     // Copies the kept members: copying all and deleting some is many times slower for many keys.
-    for (const key of sorts ? keysInOrder(current, changes) : keysOf(current)) {
-      if (Object.hasOwn(changes, key)) change(key);
+    for (const key of sorts ? yield* keysInOrder(current, changes) : keysOf(current)) {
+      if (Object.hasOwn(changes, key)) yield* change(key);
       else if (current[key] !== undefined) {
         keys.push(key);
         setOwn(target, key, current[key]);
@@ -54,7 +56,7 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     for (const key of keysOf(changes)) {
-      if (!sorts && !Object.hasOwn(current, key)) change(key);
+      if (!sorts && !Object.hasOwn(current, key)) yield* change(key);
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     noteKeys(target, keys);
@@ -62,6 +64,6 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
   return result;
 }
 
-const keysInOrder = (a: JsonObject, b: JsonObject): string[] => [...new Set([...keysOf(a), ...keysOf(b)])].sort(compareUtf8);
+const keysInOrder = (a: JsonObject, b: JsonObject): Steps<string[]> => sortedSteps([...new Set([...keysOf(a), ...keysOf(b)])], compareUtf8);
 
-const withoutNullFields = (value: unknown): unknown => cleanValue(value, { keepDirectives: true });
+const withoutNullFields = (value: unknown): Steps<unknown> => cleanValueSteps(value, { keepDirectives: true });

@@ -400,12 +400,16 @@ export function base64Problem(text: string): string | undefined {
   return position === undefined ? undefined : `illegal base64 data at input byte ${position}`;
 }
 
+/** Base64 without line breaks, if its length is a multiple of four: the loop takes ten times as long. */
+const wholeBase64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
 /** True for a letter, a digit, `+` or `/`. */
 const isOfBase64 = (c: number): boolean =>
   (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2f;
 
 /** Returns the position in Go's base64.CorruptInputError; undefined if the text is valid. Upstream: encoding/base64, decodeQuantum. */
 function base64Error(text: string): number | undefined {
+  if (text.length % 4 === 0 && wholeBase64.test(text)) return undefined;
   const bytes = Buffer.from(text);
   const skip = (from: number): number => {
     let at = from;

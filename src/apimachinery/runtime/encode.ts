@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { encodeNumber, isContainer } from './numbers.ts';
-import { encodeJson, encodeJsonSteps, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json/json.ts';
+import { encodeJson, encodeJsonSteps, encodeString, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json/json.ts';
 import { JsonWriter } from './json/json-writer.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
@@ -47,8 +47,14 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** JSON of parts of a large object as pieces, encoded in chunks before the object itself: bytes, since encoding a long text takes 100 ms. */
-type Parts = Map<object, readonly Buffer[]>;
+/**
+ * JSON of parts of a large object as pieces, encoded in chunks before the object itself: bytes, since encoding a long text takes 100 ms. Parts
+ * are lists, maps, raw values and long texts.
+ */
+type Parts = Map<object | string, readonly Buffer[]>;
+
+/** Minimum length of a text that is encoded in chunks, and length of a chunk. */
+const longText = 128 * 1024;
 
 let parts: Parts | undefined;
 
@@ -89,6 +95,29 @@ function bracketed(open: string, between: readonly Buffer[], close: string): Buf
   return [bytesOf(open), ...pieces, bytesOf(close)];
 }
 
+/** Encodes a long text, in chunks that cut no pair of surrogates. */
+function* textPieces(text: string): Steps<Buffer[]> {
+  const pieces = [bytesOf('"')];
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + longText, text.length);
+    if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to += 1;
+    pieces.push(Buffer.from(encodeString(text.slice(from, to)).slice(1, -1)));
+    from = to;
+    yield;
+  }
+  pieces.push(bytesOf('"'));
+  return pieces;
+}
+
+const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length >= longText;
+
+/** Writes a text, or its encoded part. */
+function writeText(text: string): void {
+  const pieces = parts && text.length >= longText ? parts.get(text) : undefined;
+  if (!pieces) return writer.string(text);
+  for (const piece of pieces) writer.bytes(piece);
+}
+
 /** Writes an encoded part, if the value is one. Each is written once, so that no part is kept that another one contains. */
 function writePart(value: unknown): boolean {
   const pieces = parts?.get(value as object);
@@ -107,6 +136,7 @@ function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<number
   let pending = keys.length;
   for (const key of keys) {
     const value = object[key];
+    if (isLongText(value)) made.set(value, yield* textPieces(value));
     if (!isContainer(value)) continue;
     const field = plan.byName.get(key);
     if (field) pending += yield* valueParts(field.value, value, made);
@@ -140,6 +170,7 @@ function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Ste
   for (const [i, item] of list.entries()) {
     pending += 1;
     if (isContainer(item)) pending += yield* valueParts(items, item, made);
+    else if (isLongText(item)) made.set(item, yield* textPieces(item));
     if (pending < stepValues) continue;
     between.push(partBetween(plan, list.slice(from, i + 1), made));
     from = i + 1;
@@ -163,6 +194,7 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<number> {
     setOwn(some, key, item);
     pending += 1;
     if (items && isContainer(item)) pending += yield* valueParts(items, item, made);
+    else if (isLongText(item)) made.set(item, yield* textPieces(item));
     if (pending < stepValues) continue;
     between.push(partBetween(plan, some, made));
     some = {};
@@ -236,7 +268,7 @@ function writeField(field: FieldPlan, value: unknown, depth: number): void {
     case Code.String:
       if (value === '' && !keepsZero) return;
       writer.text(prefix);
-      return writer.string(value as string);
+      return writeText(value as string);
     case Code.Boolean:
       if (value !== true && !keepsZero) return;
       writer.text(prefix);
@@ -306,7 +338,7 @@ function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
   if (parts && writePart(value)) return;
   switch (plan.code) {
     case Code.String:
-      return writer.string(value as string);
+      return writeText(value as string);
     case Code.Boolean:
       return writer.text(String(value));
     case Code.Int32:
@@ -322,7 +354,7 @@ function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
     case Code.Quantity:
       return writer.string(String(value));
     case Code.IntOrString:
-      return typeof value === 'string' ? writer.string(value) : writer.text(String(value));
+      return typeof value === 'string' ? writeText(value) : writer.text(String(value));
     // Go decodes plain `any` to a map, and keeps the bytes of raw types.
     case Code.Raw:
       return writer.text(isAny(plan) ? encodeJson(value) : encodeRawJson(value));
@@ -354,7 +386,7 @@ function writeMap(plan: ValuePlan, map: Json, depth: number): void {
     if (item === undefined) continue;
     writeKey(key);
     if (items) writeValue(items, item, depth + 1);
-    else writer.string((item ?? '') as string);
+    else writeText((item ?? '') as string);
   }
   writer.close(start, openBrace, closeBrace);
 }

@@ -15,9 +15,9 @@ export function equalValues(a: unknown, b: unknown): boolean {
   return equal(a, b, 0, isEqualNumber);
 }
 
-/** Like `deepEqual`, with numbers by literal: `1.5` differs from `1.50`. */
-export function equalLiterals(a: unknown, b: unknown): boolean {
-  return equal(a, b, 0, isSameLiteral);
+/** Like `deepEqualSteps`, with numbers by literal: `1.5` differs from `1.50`. */
+export function equalLiteralsSteps(left: unknown, right: unknown): Steps<boolean> {
+  return equalSteps(left, right, isSameLiteral);
 }
 
 type SameNumber = (a: unknown, b: unknown) => boolean;

@@ -1,6 +1,9 @@
 /** Formats text like Go's strconv and fmt: API messages must be identical. */
+import type { Steps } from './steps.ts';
 
 const plain = /^[ !#-[\]-~]*$/;
+/** Texts of which only quotes and backslashes are escaped. */
+const ascii = /^[ -~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 /** Go's escape sequences by the character. */
@@ -18,10 +21,34 @@ export const goEscapes: Readonly<Record<string, string>> = {
 
 /** strconv.Quote (and fmt's %q). Lone surrogates become the replacement character. */
 export function quote(text: string): string {
-  if (plain.test(text)) return `"${text}"`;
+  return plain.test(text) ? `"${text}"` : `"${escaped(text)}"`;
+}
+
+/** Length of a part that is quoted between two yields. */
+const stepLength = 16 * 1024;
+
+/** Like `quote` for large texts; yields to the event loop. */
+export function* quoteSteps(text: string): Steps<string> {
   let out = '"';
-  for (const char of text) out += goEscapes[char] ?? (isPrint(char) ? char : escapeRune(char.codePointAt(0)!));
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + stepLength, text.length);
+    // A pair of surrogates is one character.
+    if (to < text.length && isLeadSurrogate(text.charCodeAt(to - 1))) to += 1;
+    out += escaped(text.slice(from, to));
+    from = to;
+    yield;
+  }
   return `${out}"`;
+}
+
+const isLeadSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+function escaped(text: string): string {
+  // V8 makes a flat text of these expressions; `replaceAll` and a loop make a tree with a node for each character.
+  if (ascii.test(text)) return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
+  let out = '';
+  for (const char of text) out += goEscapes[char] ?? (isPrint(char) ? char : escapeRune(char.codePointAt(0)!));
+  return out;
 }
 
 /** unicode.IsPrint of a single code point. */

@@ -136,12 +136,14 @@ function varint(value: number): Buffer {
   return Buffer.from(octets);
 }
 
-function field(number: number, value: Buffer | string): Buffer {
+/** Encodes a length-delimited field of a protobuf message. */
+export function field(number: number, value: Buffer | string): Buffer {
   const bytes = Buffer.from(value);
   return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 }
 
-function unknown(kind: string, raw: Buffer): Buffer {
+/** Encodes a protobuf body of the API. */
+export function unknown(kind: string, raw: Buffer): Buffer {
   const meta = Buffer.concat([field(1, 'v1'), field(2, kind)]);
   return Buffer.concat([Buffer.from('k8s\0'), field(1, meta), field(2, raw)]);
 }

@@ -136,16 +136,12 @@ export class MessageCodec implements ValueCodec {
   /** Like `readBody`, but yields to the event loop; other messages may be read meanwhile. */
   *readBodySteps(object: Json): Steps<Json> {
     if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
-    for (let count = 1; hasMore(); count += 1) {
-      if (count % valuesOfStep === 0) yield* pause();
-      const tag = readVarint();
-      const steps = this.#readers[Math.floor(tag / 8)]?.steps;
-      if (steps && (tag & 7) === Wire.Length && peekVarint() >= largePartBytes) yield* steps(object);
-      else this.#readField(object, tag);
-    }
+    yield* fieldsSteps(object, this.#readers, this.#readFieldOf);
     depth--;
     return object;
   }
+
+  readonly #readFieldOf = (object: Json, tag: number): void => this.#readField(object, tag);
 
   /** Reads fields up to the end of the current message. */
   readBody(object: Json): Json {
@@ -175,6 +171,20 @@ function* pause(): Steps<void> {
   yield;
   resumeReading(reading);
   depth = reached;
+}
+
+/** Runs steps during which other messages may be read. */
+function* keepingState<T>(steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield* pause();
+  }
+}
+
+/** Returns the way to read a large value into an object while yielding to the event loop; undefined for values that have none. */
+function stepsOf({ readSteps, parseSteps }: ValueCodec): ((object: Json) => Steps<unknown>) | undefined {
+  return readSteps ?? (parseSteps && (() => keepingState(parseSteps())));
 }
 
 /** Discards the state of a failed encoding or decoding. Must be called before each new one. */
@@ -262,17 +272,7 @@ class Compiler {
           return length + varintLength(length) + varintLength(tag);
         },
       },
-      reader(object, wire) {
-        checkWire(wire, Wire.Length, messageType);
-        const outer = enterPart();
-        while (hasMore()) {
-          const inner = readVarint();
-          const reader = readers[Math.floor(inner / 8)];
-          if (reader) reader(object, inner & 7);
-          else skipValue(inner & 7);
-        }
-        leavePart(outer);
-      },
+      reader: inlineReader(readers, messageType),
     };
   }
 
@@ -318,6 +318,43 @@ class Compiler {
     const owner = dot < 0 ? packageName : messageType.slice(0, dot);
     const message = this.registry.messages?.messagesOf(owner)?.[messageType.slice(dot + 1)];
     return message && { package: owner, message };
+  }
+}
+
+/** Reads the fields of an embedded Go struct into the object that embeds it. */
+function inlineReader(readers: readonly (FieldReader | undefined)[], messageType: string): FieldReader {
+  const readField = (object: Json, tag: number): void => {
+    const reader = readers[Math.floor(tag / 8)];
+    if (reader) reader(object, tag & 7);
+    else skipValue(tag & 7);
+  };
+  const read = (object: Json, wire: number): void => {
+    checkWire(wire, Wire.Length, messageType);
+    const outer = enterPart();
+    while (hasMore()) readField(object, readVarint());
+    leavePart(outer);
+  };
+  return Object.assign(read, {
+    *steps(object: Json): Steps<void> {
+      const outer = enterPart();
+      yield* fieldsSteps(object, readers, readField);
+      leavePart(outer);
+    },
+  });
+}
+
+/** Reads fields up to the end of the current message. Yields to the event loop; other messages may be read meanwhile. */
+function* fieldsSteps(
+  object: Json,
+  readers: readonly (FieldReader | undefined)[],
+  readField: (object: Json, tag: number) => void,
+): Steps<void> {
+  for (let count = 1; hasMore(); count += 1) {
+    if (count % valuesOfStep === 0) yield* pause();
+    const tag = readVarint();
+    const steps = readers[Math.floor(tag / 8)]?.steps;
+    if (steps && (tag & 7) === Wire.Length && peekVarint() >= largePartBytes) yield* steps(object);
+    else readField(object, tag);
   }
 }
 
@@ -455,7 +492,7 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
     const before = object[name];
     set(object, before !== undefined && codec.readInto ? codec.readInto(before as Json) : codec.read());
   };
-  const { readSteps } = codec;
+  const readSteps = stepsOf(codec);
   if (!readSteps) return read;
   return Object.assign(read, {
     *steps(object: Json): Steps<void> {
@@ -478,7 +515,7 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
     checkWire(wire, codec.wire, name);
     list.push(codec.read() ?? null);
   };
-  const { readSteps } = codec;
+  const readSteps = stepsOf(codec);
   if (!readSteps) return read;
   return Object.assign(read, {
     *steps(object: Json): Steps<void> {

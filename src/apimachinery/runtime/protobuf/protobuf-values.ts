@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { canonicalQuantity } from '#apimachinery/api/quantity';
 import { decode } from '../decode.ts';
 import { deepCopy } from '../copy.ts';
-import { DecodeError, encodeRawJson, parseJson, rememberedRawJson } from '../json/json.ts';
+import { DecodeError, encodeRawJson, parseJson, parseJsonSteps, rememberedRawJson } from '../json/json.ts';
 import { JsonSyntaxError } from '../json/json-syntax.ts';
 import { maxNestingDepth } from '../json/json-scan.ts';
 import {
@@ -37,6 +37,8 @@ export interface ValueCodec {
   read(): unknown;
   /** Like `read` for messages, but adds to the fields of an earlier occurrence. */
   readInto?(object: Record<string, unknown>): unknown;
+  /** Like `read` for JSON, but yields to the event loop. The caller restores the state of the reading after each yield. */
+  parseSteps?(): Steps<unknown>;
   /** Like `readInto`, but yields to the event loop. */
   readSteps?(object: Record<string, unknown>): Steps<unknown>;
   /** True for types that are slices in Go: nil is not written. */
@@ -190,13 +192,29 @@ function parseRaw(bytes: Buffer): unknown {
   try {
     return parseJson(bytes).value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new DecodeError(error.message, { cause: error });
-    throw error;
+    throw undecodable(error);
   }
 }
 
+/** Like `parseRaw`, but yields to the event loop. */
+function* parseRawSteps(bytes: Buffer): Steps<unknown> {
+  if (bytes.length === 0) return undefined;
+  try {
+    return (yield* parseJsonSteps(bytes)).value;
+  } catch (error) {
+    throw undecodable(error);
+  }
+}
+
+const undecodable = (error: unknown): unknown =>
+  error instanceof JsonSyntaxError ? new DecodeError(error.message, { cause: error }) : error;
+
 /** Returns a codec of JSON in field 1 of a message. */
-function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) => unknown): ValueCodec {
+function jsonCodec(
+  encode: (value: unknown) => string,
+  decode: (bytes: Buffer) => unknown,
+  decodeSteps: (bytes: Buffer) => Steps<unknown>,
+): ValueCodec {
   return {
     wire: Wire.Length,
     write(value) {
@@ -215,19 +233,40 @@ function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) =
       });
       return value;
     },
+    *parseSteps() {
+      let value: unknown;
+      const outer = enterPart();
+      while (hasMore()) {
+        const tag = readVarint();
+        if (tag === firstString) value = yield* decodeSteps(readBytes());
+        else skipValue(tag & 7);
+        yield;
+      }
+      leavePart(outer);
+      return value;
+    },
   };
 }
 
 /** RawExtension with JSON content. */
-const rawCodec = jsonCodec(encodeRawJson, parseRaw);
+const rawCodec = jsonCodec(encodeRawJson, parseRaw, parseRawSteps);
 
 /** Characters that JSON.stringify encodes differently from Go. */
 const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
 
 /** FieldsV1 is large and has no numbers: JSON.parse is sufficient. */
-const fieldsCodec = jsonCodec(fieldsText, (bytes) =>
-  bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes),
+const fieldsCodec = jsonCodec(
+  fieldsText,
+  (bytes) => (isShortText(bytes) ? parseFields(bytes) : parseRaw(bytes)),
+  function* (bytes) {
+    return isShortText(bytes) ? parseFields(bytes) : yield* parseRawSteps(bytes);
+  },
 );
+
+/** True for a text that is too short to exceed the maximum depth. */
+function isShortText({ length }: Buffer): boolean {
+  return length > 0 && length < maxNestingDepth;
+}
 
 /** Parses a text that is too short to exceed the maximum depth. */
 function parseFields(bytes: Buffer): unknown {

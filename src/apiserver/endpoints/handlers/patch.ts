@@ -13,7 +13,13 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, isGroupVersion, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { formatValueSteps } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
-import { applyJsonPatchSteps, decodeJsonPatch, jsonKind, maxAccumulatedCopySize } from '#apimachinery/patch/json-patch';
+import {
+  applyJsonPatchSteps,
+  decodeJsonPatchSteps,
+  jsonKind,
+  type JsonPatch,
+  maxAccumulatedCopySize,
+} from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
 import { getOwn, isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
@@ -32,11 +38,12 @@ import {
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { type Pace, paceOf } from '#apimachinery/runtime/pace';
+import { quoteSteps } from '#apimachinery/runtime/quote';
 import type { Type } from '#apimachinery/runtime/schema';
 import { sortedSteps } from '#apimachinery/runtime/sorting';
 import { oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
-import { fieldPath, invalid } from '#apimachinery/validation/field';
+import { fieldPath, invalid, JsonText } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { AuditContext } from '#apiserver/request/audit-context';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -269,14 +276,14 @@ export class Patch {
     { value, duplicateFields }: ParsedJson,
     readonly options: WriteQuery,
     private readonly body: Buffer,
+    jsonPatch?: JsonPatch,
   ) {
-    const validates = options.fieldValidation !== 'Ignore';
-    if (type === 'application/json-patch+json') {
-      const { operations, strictErrors } = decodeJsonPatch(value, { isStrict: validates, duplicateFields });
-      this.#parsed = operations;
-      this.#strictErrors = strictErrors;
+    if (jsonPatch) {
+      this.#parsed = jsonPatch.operations;
+      this.#strictErrors = jsonPatch.strictErrors;
       return;
     }
+    const validates = options.fieldValidation !== 'Ignore';
     if (validates && type === 'application/merge-patch+json') checkMergePatch(value);
     if (type === 'application/strategic-merge-patch+json' && !isJsonObject(value) && value !== null) {
       throw newBadRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
@@ -299,7 +306,12 @@ export class Patch {
   /** Parses a patch. Throws BadRequest for an invalid patch of its type. */
   static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
-      return new Patch(context, endpoint, type, yield* parseJsonSteps(body), options, body);
+      const parsed = yield* parseJsonSteps(body);
+      if (type !== 'application/json-patch+json') return new Patch(context, endpoint, type, parsed, options, body);
+      const { value, duplicateFields } = parsed;
+      const isStrict = options.fieldValidation !== 'Ignore';
+      const operations = yield* decodeJsonPatchSteps(value, { isStrict, duplicateFields });
+      return new Patch(context, endpoint, type, parsed, options, body, operations);
     } catch (error) {
       if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
@@ -474,7 +486,8 @@ export class Patch {
   }
 
   *#invalid(patched: unknown, message: string): Steps<Error> {
-    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), yield* this.#shown(patched), message)]);
+    const shown = new JsonText(yield* quoteSteps(yield* this.#shown(patched)));
+    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), shown, message)]);
   }
 
   /** Returns the document as upstream shows it in errors. */
