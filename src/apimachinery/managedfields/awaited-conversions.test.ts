@@ -41,7 +41,7 @@ const works: readonly [string, (by: FieldManager) => KubeObject | undefined, (by
   ],
 ];
 
-it.each(works)('%s runs once, however many conversions it waits for, and asks for each of them once', async (_, whole, chunked) => {
+it.each(works)('%s runs once, however many conversions it waits for, and requests each of them once', async (_, whole, chunked) => {
   const asked: string[] = [];
   let runs = 0;
   const convert = async (object: KubeObject, apiVersion: string): Promise<KubeObject> => {

@@ -130,7 +130,7 @@ it('accepts a class that has only schedules as a controller, and reports a call 
 });
 
 it.each(['text', 'Infinity', '-1e300', String(Date.UTC(2099, 0))])(
-  'a record that is no past time, as %j, does not end the schedule',
+  'a record other than a past time, as %j, does not end the schedule',
   async (text) => {
     const store = new MemoryStore();
     await store.set('schedule-report', text);

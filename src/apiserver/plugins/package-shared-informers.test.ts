@@ -6,7 +6,7 @@ import { PackageSharedInformers } from './package-shared-informers.ts';
 
 const pods = { group: '', resource: 'pods' };
 
-it('a controller that asks for its informer again gets the same one, with its indexes', () => {
+it('a controller that takes its informer again gets the same one, with its indexes', () => {
   const pod: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ns', name: 'a' } };
   const source: Informer = {
     get: () => undefined,

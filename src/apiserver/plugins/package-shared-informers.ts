@@ -16,7 +16,7 @@ export class PackageSharedInformers implements SharedInformers {
   /** Prefix of the names of its indexes in the shared informers. */
   readonly #prefix: string;
   readonly #onFault: OnFault;
-  /** The informers of the controller by resource: it may ask for one in each reconcile. */
+  /** The informers of the controller by resource: it may take one in each reconcile. */
   readonly #own = new Map<SharedInformer, SharedInformer>();
 
   constructor(informers: SharedInformers, origin: PluginOrigin, controller: string, onFault: OnFault) {
