@@ -60,9 +60,12 @@ export interface FieldManager {
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
   /** Like `apply`, but yields to the event loop; neither object may change meanwhile. */
   applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined>;
-  /** Returns the same manager with another converter between versions. */
-  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager;
+  /** Returns the same manager with another converter between versions, whose steps are among those of the manager. */
+  convertingBy(convertSteps: ConvertSteps): FieldManager;
 }
+
+/** Converts an object to another version of its API, which is served. Throws VersionError if it cannot. */
+export type ConvertSteps = (object: KubeObject, toGroupVersion: string) => Steps<KubeObject>;
 
 export interface FieldManagerOptions {
   readonly type: StructType;
@@ -80,6 +83,8 @@ export interface FieldManagerOptions {
   readonly clock?: (() => string) | undefined;
   /** Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version is served. */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
+  /** Converts instead of `convert`. */
+  readonly convertSteps?: ConvertSteps | undefined;
   /**
    * Returns the type in another version; undefined if the version is no longer served. Required with `convert`. Throws VersionError
    * where upstream's converter fails.
@@ -123,8 +128,8 @@ class DefaultFieldManager implements FieldManager {
     this.#clock = options.clock ?? now;
   }
 
-  convertingBy(convert: NonNullable<FieldManagerOptions['convert']>): FieldManager {
-    return new DefaultFieldManager({ ...this.options, convert });
+  convertingBy(convertSteps: ConvertSteps): FieldManager {
+    return new DefaultFieldManager({ ...this.options, convertSteps });
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {

@@ -22,6 +22,7 @@ export interface UpdaterOptions {
   readonly groupVersion: string;
   readonly resetFields?: FieldSet | undefined;
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
+  readonly convertSteps?: ((object: KubeObject, toGroupVersion: string) => Steps<KubeObject>) | undefined;
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
   readonly isUntyped?: boolean | undefined;
 }
@@ -83,7 +84,7 @@ export class Updater {
     const kept: Manager[] = [];
     let changed = false;
     for (const owner of owners) {
-      const own = this.#comparisonIn(owner.apiVersion, versions, live, next, 'typed');
+      const own = yield* this.#comparisonIn(owner.apiVersion, versions, live, next, 'typed');
       if (!own) {
         changed = true;
         continue;
@@ -153,7 +154,7 @@ export class Updater {
     const kept: Manager[] = [];
     for (const owner of others) {
       yield;
-      const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
+      const own = yield* this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
       if (!own) continue;
       const changed = yield* own.modified.unionSteps(own.added);
       yield;
@@ -178,25 +179,25 @@ export class Updater {
   }
 
   /** Returns the comparison in another version; undefined if that version is not served. */
-  #comparisonIn(
+  *#comparisonIn(
     version: string,
     known: Map<string, Comparison | undefined>,
     live: KubeObject | undefined,
     next: KubeObject,
     reading: Reading,
-  ): Comparison | undefined {
+  ): Steps<Comparison | undefined> {
     if (known.has(version)) return known.get(version);
-    const result = this.#newComparisonIn(version, live, next, reading);
+    const result = yield* this.#newComparisonIn(version, live, next, reading);
     known.set(version, result);
     return result;
   }
 
-  #newComparisonIn(version: string, live: KubeObject | undefined, next: KubeObject, reading: Reading): Comparison | undefined {
+  *#newComparisonIn(version: string, live: KubeObject | undefined, next: KubeObject, reading: Reading): Steps<Comparison | undefined> {
     const type = this.#typeIn(version);
     // Skips the conversion for unknown versions, of which there may be ten thousand.
     if (!type) return undefined;
-    const a = live ? this.#convert(live, version, 'typed') : {};
-    const b = this.#convert(next, version, reading);
+    const a = live ? yield* this.#convert(live, version, 'typed') : {};
+    const b = yield* this.#convert(next, version, reading);
     if (!a || !b) return undefined;
     if (this.options.isUntyped) for (const object of [a, b]) validate(shapeOf(type), object);
     // Upstream knows the reset fields of a custom resource in the version of the request only.
@@ -213,12 +214,14 @@ export class Updater {
   }
 
   /** Converts the object to a version; undefined if it is not served. The result of an apply is decoded first if versions have types. */
-  #convert(object: KubeObject, version: string, reading: Reading): KubeObject | undefined {
+  *#convert(object: KubeObject, version: string, reading: Reading): Steps<KubeObject | undefined> {
     if (object.apiVersion === version) return object;
     const from = this.#typeIn(object.apiVersion);
     if (!from) return undefined;
     const isDecoded = reading === 'typed' || this.options.isUntyped;
-    return this.options.convert?.(isDecoded ? object : decode<KubeObject>(from, deepCopy(object)).object, version);
+    const { convert, convertSteps } = this.options;
+    const decoded = isDecoded ? object : decode<KubeObject>(from, deepCopy(object)).object;
+    return convertSteps ? yield* convertSteps(decoded, version) : convert?.(decoded, version);
   }
 
   /** Throws VersionError if the live object cannot be converted to another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
@@ -226,7 +229,7 @@ export class Updater {
     const { groupVersion, isUntyped } = this.options;
     if (version === groupVersion || !isUntyped) return;
     const type = this.#typeIn(version);
-    const converted = this.#convert(live, version, 'raw');
+    const converted = yield* this.#convert(live, version, 'raw');
     if (!type || !converted) return;
     try {
       if (isLarge) yield* validateSteps(shapeOf(type), converted);
@@ -250,7 +253,7 @@ export class Updater {
   *#prune(merged: KubeObject, claims: readonly Manager[], last: Manager, isLarge: boolean): Steps<KubeObject> {
     const version = last.apiVersion;
     const type = this.#typeIn(version);
-    const converted = this.#convert(merged, version, 'raw');
+    const converted = yield* this.#convert(merged, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     const lastFields = yield* ensureNamedFieldsAreMembers(shape, last.fields);
@@ -260,7 +263,7 @@ export class Updater {
     pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims, isLarge);
     pruned = yield* this.#addBackDangling(converted, pruned, version, lastFields, isLarge);
     yield;
-    return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'raw') ?? merged;
+    return (yield* this.#convert(asObject(pruned, converted), this.options.groupVersion, 'raw')) ?? merged;
   }
 
   *#addBackOwned(
@@ -278,8 +281,8 @@ export class Updater {
       const fields = yield* unionOfAllSteps((owned.get(version) ?? []).map((claim) => claim.fields));
       if (version === prunedVersion && fields.isEmpty) continue;
       const type = this.#typeIn(version);
-      const a = this.#convert(all, version, 'raw');
-      const b = this.#convert(rest, version, 'raw');
+      const a = yield* this.#convert(all, version, 'raw');
+      const b = yield* this.#convert(rest, version, 'raw');
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
       yield;
@@ -299,7 +302,7 @@ export class Updater {
   /** Restores unowned fields: only fields that the manager itself had applied may be removed. */
   *#addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet, isLarge: boolean): Steps<KubeObject> {
     const type = this.#typeIn(version);
-    const converted = this.#convert(pruned, version, 'raw');
+    const converted = yield* this.#convert(pruned, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     yield;

@@ -128,3 +128,28 @@ it('accepts a class that has only schedules as a controller, and reports a call 
   ending.abort();
   await ended;
 });
+
+it.each(['text', 'Infinity', '-1e300', String(Date.UTC(2099, 0))])(
+  'a record other than a past time, as %j, does not end the schedule',
+  async (text) => {
+    const store = new MemoryStore();
+    await store.set('schedule-report', text);
+    const { reports, clock, end } = start(store);
+    await clock.advance(5 * minuteMs);
+    expect(reports.calls).toEqual([20]);
+    await end();
+  },
+);
+
+it('a record that cannot be read at first does not end the schedule', async () => {
+  const store = new MemoryStore();
+  let failures = 2;
+  store.get = async () => {
+    if (failures-- > 0) throw new Error('not today');
+    return undefined;
+  };
+  const { reports, clock, errors, end } = start(store);
+  await clock.advance(5 * minuteMs);
+  expect([reports.calls, errors.map(String)]).toEqual([[20], ['Error: not today', 'Error: not today']]);
+  await end();
+});

@@ -58,7 +58,7 @@ async function runSchedule(controller: object, scheduling: ScheduledMethod, part
   const times = parseSchedule(schedule, timeZone);
   const key = `schedule-${method}`;
   const call = (controller as Readonly<Record<string, (signal: AbortSignal) => Promise<void> | void>>)[method];
-  let last = Number((await store.get(key)) ?? clock.wallTime());
+  let last = await lastCall(key, method, parts, signal);
   while (!signal.aborted) {
     const due = dueAfter(times, last, { earliest: clock.wallTime() - catchUpMs, now: clock.wallTime() });
     if (due === undefined || !(await reached(due, clock, signal))) return;
@@ -73,6 +73,27 @@ async function runSchedule(controller: object, scheduling: ScheduledMethod, part
       onError(method, error);
     }
   }
+}
+
+const retryMs = 5_000;
+/** First time of a Date. */
+const earliestMs = -8.64e15;
+
+/** Returns the time of the last call, or the present one if none is recorded. Failures to read it are repeated. */
+async function lastCall(key: string, method: string, { clock, store, onError }: ScheduleParts, signal: AbortSignal): Promise<number> {
+  while (!signal.aborted) {
+    try {
+      const recorded = Number((await store.get(key)) ?? Number.NaN);
+      const now = clock.wallTime();
+      // People can change the record, and clocks can be wrong when it is made: a later time would end the schedule until then.
+      return recorded >= earliestMs && recorded <= now + hourMs ? recorded : now;
+    } catch (error) {
+      if (signal.aborted) break;
+      onError(method, error);
+      await reached(clock.wallTime() + retryMs, clock, signal);
+    }
+  }
+  return clock.wallTime();
 }
 
 /** Waits for a call. `onLate` is called if it still runs at the next time. */

@@ -16,6 +16,8 @@ export class PackageSharedInformers implements SharedInformers {
   /** Prefix of the names of its indexes in the shared informers. */
   readonly #prefix: string;
   readonly #onFault: OnFault;
+  /** The informers of the controller by resource: it may take one in each reconcile. */
+  readonly #own = new Map<SharedInformer, SharedInformer>();
 
   constructor(informers: SharedInformers, origin: PluginOrigin, controller: string, onFault: OnFault) {
     this.#informers = informers;
@@ -26,6 +28,14 @@ export class PackageSharedInformers implements SharedInformers {
 
   for<T extends KubeObject = KubeObject>(resource: GroupResource): SharedInformer<T> {
     const informer = this.#informers.for<T>(resource);
+    const known = this.#own.get(informer as unknown as SharedInformer) as SharedInformer<T> | undefined;
+    if (known) return known;
+    const own = this.#guarded(resource, informer);
+    this.#own.set(informer as unknown as SharedInformer, own as unknown as SharedInformer);
+    return own;
+  }
+
+  #guarded<T extends KubeObject>(resource: GroupResource, informer: SharedInformer<T>): SharedInformer<T> {
     const run = runnerInContext(this.#origin);
     /** Calls a function of the package. Returns undefined if it fails. */
     const call = <R>(what: string, work: () => R): R | undefined => {

@@ -41,7 +41,7 @@ async function expectRightState(cluster: TestCluster, more: readonly string[] = 
 }
 
 const started = async (name: string, more: Partial<PluginRequest> = {}): Promise<TestCluster> => {
-  const plugins = await loadPlugins([{ package: `./${name}`, guard: { timeoutMs: 300 }, ...more }], folder);
+  const plugins = await loadPlugins([{ package: `./${name}`, guard: { timeoutMs: 1_000 }, ...more }], folder);
   const policy = join(folder, 'policy.yaml');
   await writeFile(
     policy,

@@ -47,11 +47,11 @@ export async function applyObject(
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
       const applied = await copyAt(pace, configuration);
       const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
-      const merged = await managingFields(endpoint, (fieldManager) =>
-        pace.either(
-          () => fieldManager.apply(...how),
-          () => fieldManager.applySteps(...how),
-        ),
+      const merged = await managingFields(
+        endpoint,
+        pace,
+        (manager) => manager.apply(...how),
+        (manager) => manager.applySteps(...how),
       );
       checkApplied(context, strictErrors, options);
       // A merge shares parts with the stored object. A new object must not be copied: its defaults may share parts of it (Job).

@@ -1,4 +1,3 @@
-import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
@@ -131,13 +130,13 @@ function trackFields(
     if (managedFields) object.metadata.managedFields = managedFields;
     else delete object.metadata.managedFields;
   };
-  // Only managers of an older object may have written other versions.
   const { fieldManager, converter } = endpoint;
-  const update = (by: FieldManager): KubeObject | Promise<KubeObject> =>
-    pace.either(
-      () => by.update(...how),
-      () => by.updateSteps(...how),
-    );
-  const tracked = old && converter ? managingFields(endpoint, update) : update(fieldManager);
+  const tracked = managingFields(
+    // Only managers of an older object may have written other versions.
+    { fieldManager, converter: old && converter },
+    pace,
+    (manager) => manager.update(...how),
+    (manager) => manager.updateSteps(...how),
+  );
   return tracked instanceof Promise ? tracked.then(take) : take(tracked);
 }

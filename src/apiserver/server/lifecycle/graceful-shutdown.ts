@@ -48,12 +48,18 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
  *                       -> hooks   PreShutdownHooksStopped    --+        | port closed immediately, or after a drain with 429s
  *                                                                        -> HTTPServerStoppedListening -> backends closed
  *
+ * A hook that fails, for example because the store does not answer, fails the shutdown at its end: the requests are drained first.
  * Upstream: apiserver/pkg/server/genericapiserver.go (RunWithContext).
  */
 export async function shutDownGracefully(parts: ShutdownParts, options: GracefulShutdownOptions): Promise<void> {
   const { signals } = parts;
   signals.shutdownInitiated.fire();
-  const hooks = atMost(storeMs, parts.runPreShutdownHooks()).finally(() => signals.preShutdownHooksStopped.fire());
+  let failure: { readonly error: unknown } | undefined;
+  const hooks = atMost(storeMs, parts.runPreShutdownHooks())
+    .catch((error: unknown) => {
+      failure = { error };
+    })
+    .finally(() => signals.preShutdownHooksStopped.fire());
   await sleep(options.shutdownDelayMs);
   signals.afterShutdownDelayDuration.fire();
   await hooks;
@@ -76,6 +82,7 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
   }
   await parts.closeConnections();
   await atMost(storeMs, parts.closeBackends());
+  if (failure) throw (failure as { readonly error: unknown }).error;
 }
 
 /** Ends watches evenly over the grace period, so that their clients do not all reconnect at once. */
