@@ -249,6 +249,7 @@ it('the subresources that produce what rules deny are known', () => {
     'ReplicaLimits Deployment/scale',
     'RequireImageDigest Pod/ephemeralcontainers',
     'RequireImagePullSecrets Pod/ephemeralcontainers',
+    'RequireIngressTls Ingress/status',
     'RequirePodDisruptionBudget Deployment/scale',
     'RequireReadOnlyRootFilesystem Pod/ephemeralcontainers',
     'RequireTopologySpread Deployment/scale',
