@@ -29,7 +29,7 @@ export class RestrictEscalationVerbs {
     const forbidden = new Set(this.configuration.verbs);
     const problems = changedRules(request).flatMap(({ rule, path }) => {
       if (!rule.resources?.length) return [];
-      const found = rule.verbs.filter((verb) => (verb === '*' ? isAnyOf(forbidden, rule) : forbidden.has(verb)));
+      const found = (rule.verbs ?? []).filter((verb) => (verb === '*' ? isAnyOf(forbidden, rule) : forbidden.has(verb)));
       return found.length > 0 ? [`${path}.verbs: must not have ${quoted(found)}`] : [];
     });
     denyFor(request, problems);
