@@ -46,18 +46,20 @@ async function recordGroup(group: readonly Scenario[], settings: Settings): Prom
   }
 }
 
-/** Environment of the scripts. Wrappers pass feature gates to the controllers and the scheduler, and the range of addresses to the former. */
-function environment(folder: string, { featureGates, runtimeConfig, clusterCidr }: Settings): NodeJS.ProcessEnv {
+/** Environment of the scripts. Wrappers pass feature gates to the controllers and the scheduler, and the other settings to the former. */
+function environment(folder: string, { featureGates, runtimeConfig, clusterCidr, withoutController }: Settings): NodeJS.ProcessEnv {
   const extra = [featureGates && `--feature-gates=${featureGates}`, runtimeConfig && `--runtime-config=${runtimeConfig}`].filter(Boolean);
   const env = { ...process.env, ...ports, EXTRA: extra.join(' ') };
-  if (featureGates === undefined && clusterCidr === undefined) return env;
+  if (featureGates === undefined && clusterCidr === undefined && withoutController === undefined) return env;
   const programs = process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin');
   const wrappers = join(folder, 'bin');
   mkdirSync(wrappers);
   for (const name of ['etcd', 'kube-apiserver', 'kubectl', 'kwok']) symlinkSync(join(programs, name), join(wrappers, name));
   const gates = featureGates === undefined ? '' : ` --feature-gates=${featureGates}`;
   const range = clusterCidr === undefined ? '' : ` --cluster-cidr=${clusterCidr}`;
-  for (const [name, flags] of Object.entries({ 'kube-controller-manager': gates + range, 'kube-scheduler': gates })) {
+  // A second flag adds to the list of the first.
+  const others = withoutController === undefined ? '' : ` --controllers=-${withoutController}`;
+  for (const [name, flags] of Object.entries({ 'kube-controller-manager': gates + range + others, 'kube-scheduler': gates })) {
     writeFileSync(join(wrappers, name), `#!/bin/sh\nexec '${join(programs, name)}' "$@"${flags}\n`);
     chmodSync(join(wrappers, name), 0o755);
   }

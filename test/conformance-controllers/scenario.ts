@@ -40,6 +40,8 @@ export interface Settings {
   readonly runtimeConfig?: string;
   /** Addresses of the pods of nodes; the default is 10.244.0.0/16. */
   readonly clusterCidr?: string;
+  /** A controller that does not run, because its period decides about the outcomes. */
+  readonly withoutController?: string;
 }
 
 /**

@@ -31,6 +31,7 @@ const blocks: Readonly<Record<string, Surroundings>> = {
     starts: 'import { AdmissionPlugin, type Attributes',
     before: "import { ReplicasConfiguration } from './policy.ts';\n",
   },
+  contributions: { page: 'plugins', starts: 'import {\n  type AuditEvent' },
   widgets: { page: 'plugins', starts: 'const widgets = ', before: `${widget}import { nameColumn } from 'kubenest/sdk';\n` },
   subresources: {
     page: 'plugins',

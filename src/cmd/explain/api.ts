@@ -14,6 +14,7 @@ import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { completeOptions } from '#cmd/options/complete';
 import { OptionsError } from '#cmd/options/options-error';
 import { readServerOptions } from '#cmd/options/read-server-options';
+import type { AuditConfig } from '#cmd/server-config';
 import { hashToken } from '#plugins/authentication/token-auth';
 
 export interface ApiRequest {
@@ -54,6 +55,9 @@ export interface InProcessOptions {
   readonly isQuiet?: boolean | undefined;
 }
 
+/** Selects no request and has no log, so that packages with audit backends start without a policy, and get no events. */
+const noAudit: AuditConfig = { policy: { rules: [], omitStages: [], omitManagedFields: false }, log: undefined, webhook: undefined };
+
 /** Starts a server in this process with an empty store and no port, with the plugins and settings of a configuration file. */
 export async function startApi(
   configFile: string | undefined,
@@ -77,7 +81,7 @@ export async function startApi(
   const token = randomBytes(16).toString('hex');
   const administrator = { name: 'admin', groups: ['system:masters'] };
   const tokens = new Map([...(config.authentication.tokens ?? []), [hashToken(token), administrator]]);
-  const own = { storage: { backend: 'embedded', file: undefined }, serving: undefined, audit: undefined } as const;
+  const own = { storage: { backend: 'embedded', file: undefined }, serving: undefined, audit: noAudit } as const;
   const verbosity = isQuiet ? -1 : config.verbosity;
   const app = await createApp({ ...config, ...own, verbosity, authentication: { ...config.authentication, tokens } }, { clock });
   await app.start();

@@ -89,6 +89,28 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
   expect(text).toContain(`: ${status}`);
 });
 
+it('starts a package with an audit backend, which gets no events, without an audit policy', async () => {
+  const packageFolder = join(folder, 'audited');
+  await mkdir(packageFolder);
+  await file(
+    'audited/package.json',
+    JSON.stringify({ name: 'audited', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } }),
+  );
+  await file(
+    'audited/index.js',
+    `import { AuditBackendPlugin, contribute } from 'kubenest/sdk';
+class Sink { process() { throw new Error('an event'); } }
+AuditBackendPlugin({ name: 'Sink' })(Sink);
+export default contribute(Sink);`,
+  );
+  const config = await file(
+    'audited/kubenest.yaml',
+    'apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\nplugins: [{ package: ./ }]\n',
+  );
+  const [found] = await explained({ files: [await file('pod.yaml', pod)], config });
+  expect(found?.status).toBe(201);
+});
+
 it('takes present objects into account', async () => {
   const [explanation] = await explained({ files: [await file('pod.yaml', pod)], present: [await file('limits.yaml', limits)] });
   expect(explanation?.trace.steps.find(({ name }) => name === 'LimitRanger')).toMatchObject({ stage: 'admit', verdict: 'changed' });
