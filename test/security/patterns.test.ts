@@ -215,7 +215,7 @@ it('configuration files of authentication and authorization', { timeout: 120_000
           matchConditions: [{ expression: `request.user.matches(${slow('anno')})` }],
         },
       },
-      { type: 'AlwaysAllow', name: 'a' },
+      { type: 'AlwaysAllow', name: 'alwaysallow' },
     ],
   });
   const own = cleanup.use(

@@ -357,9 +357,10 @@ const maxDigits = 19;
 
 /** strconv.Atoi; the error's text for a malformed number or one beyond int64. */
 function parseIndex(token: string): number | bigint | string {
-  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(token) ?? [];
-  if (digits === undefined) return `strconv.Atoi: parsing ${quote(token)}: invalid syntax`;
-  const index = digits.length > maxDigits ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits}`);
+  const [, sign, written] = /^([+-]?)(\d+)$/.exec(token) ?? [];
+  if (written === undefined) return `strconv.Atoi: parsing ${quote(token)}: invalid syntax`;
+  const digits = written.replace(/^0+/, '');
+  const index = digits.length > maxDigits ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits || '0'}`);
   if (index === undefined || BigInt.asIntN(64, index) !== index) return `strconv.Atoi: parsing ${quote(token)}: value out of range`;
   const number = Number(index);
   return Number.isSafeInteger(number) ? number : index;
