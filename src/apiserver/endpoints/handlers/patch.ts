@@ -13,13 +13,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, isGroupVersion, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { formatValueSteps } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
-import {
-  applyJsonPatchSteps,
-  decodeJsonPatchSteps,
-  jsonKind,
-  type JsonPatch,
-  maxAccumulatedCopySize,
-} from '#apimachinery/patch/json-patch';
+import { applyJsonPatchSteps, decodeJsonPatchSteps, jsonKind, maxAccumulatedCopySize } from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
 import { getOwn, isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
@@ -27,14 +21,7 @@ import type { Decoded } from '#apimachinery/runtime/decode';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
-import {
-  compareUtf8,
-  DecodeError,
-  encodePartlyRawJsonSteps,
-  type ParsedJson,
-  parseJsonSteps,
-  sortedKeysSteps,
-} from '#apimachinery/runtime/json/json';
+import { compareUtf8, DecodeError, encodePartlyRawJsonSteps, parseJsonSteps, sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { type Pace, paceOf } from '#apimachinery/runtime/pace';
@@ -173,7 +160,7 @@ export async function readPatch(
   options: WriteQuery,
 ): Promise<ReadPatch> {
   try {
-    const patch = await paceOf(body.length).run(Patch.read(context, endpoint, type, body, options));
+    const patch = await paceOf(body.length).run(Patch.read({ context, endpoint, type, body, options }));
     return { mostBytes: patch.mostBytes, toApply: () => patch };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
@@ -262,34 +249,58 @@ function* inTypeOrder(type: Type, root: unknown): Steps<unknown> {
   return result['root'];
 }
 
+/** A patch of a request. */
+interface PatchInput {
+  readonly context: RequestContext;
+  readonly endpoint: ResourceEndpoint;
+  readonly type: PatchType;
+  readonly body: Buffer;
+  readonly options: WriteQuery;
+}
+
+interface PatchContent {
+  readonly parsed: unknown;
+  readonly strictErrors: readonly string[];
+}
+
+/** Parses and checks a patch. Throws JsonSyntaxError, DecodeError or StatusError. */
+function* contentOf({ type, body, options }: PatchInput): Steps<PatchContent> {
+  const { value, duplicateFields } = yield* parseJsonSteps(body);
+  const validates = options.fieldValidation !== 'Ignore';
+  if (type === 'application/json-patch+json') {
+    const { operations, strictErrors } = yield* decodeJsonPatchSteps(value, { isStrict: validates, duplicateFields });
+    return { parsed: operations, strictErrors };
+  }
+  const errors = strictErrors([], duplicateFields);
+  if (type !== 'application/strategic-merge-patch+json') {
+    if (validates && type === 'application/merge-patch+json') checkMergePatch(value);
+    return { parsed: value, strictErrors: errors };
+  }
+  if (!isJsonObject(value) && value !== null)
+    throw newBadRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+  return { parsed: value ?? {}, strictErrors: errors };
+}
+
 /** A JSON, merge or strategic merge patch. It is parsed once and applied for each attempt of the compare-and-swap. */
 export class Patch {
+  readonly context: RequestContext;
+  readonly endpoint: ResourceEndpoint;
+  readonly type: PatchType;
+  readonly options: WriteQuery;
+  readonly #body: Buffer;
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
   /** Objects that the patch visited. Go holds them as maps, which it encodes with sorted keys. */
   readonly #sorted = new WeakSet<object>();
 
-  private constructor(
-    readonly context: RequestContext,
-    readonly endpoint: ResourceEndpoint,
-    readonly type: PatchType,
-    { value, duplicateFields }: ParsedJson,
-    readonly options: WriteQuery,
-    private readonly body: Buffer,
-    jsonPatch?: JsonPatch,
-  ) {
-    if (jsonPatch) {
-      this.#parsed = jsonPatch.operations;
-      this.#strictErrors = jsonPatch.strictErrors;
-      return;
-    }
-    const validates = options.fieldValidation !== 'Ignore';
-    if (validates && type === 'application/merge-patch+json') checkMergePatch(value);
-    if (type === 'application/strategic-merge-patch+json' && !isJsonObject(value) && value !== null) {
-      throw newBadRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
-    }
-    this.#parsed = type === 'application/strategic-merge-patch+json' ? (value ?? {}) : value;
-    this.#strictErrors = strictErrors([], duplicateFields);
+  private constructor({ context, endpoint, type, body, options }: PatchInput, { parsed, strictErrors }: PatchContent) {
+    this.context = context;
+    this.endpoint = endpoint;
+    this.type = type;
+    this.options = options;
+    this.#body = body;
+    this.#parsed = parsed;
+    this.#strictErrors = strictErrors;
   }
 
   /**
@@ -297,21 +308,17 @@ export class Patch {
    * A single copy only doubles it.
    */
   get mostBytes(): number {
-    const { body, type } = this;
-    if (type !== 'application/json-patch+json') return body.length;
+    const { length } = this.#body;
+    if (this.type !== 'application/json-patch+json') return length;
     const copies = (this.#parsed as readonly JsonObject[]).filter((operation) => getOwn(operation, 'op') === 'copy').length;
-    return body.length + (copies > 1 ? maxAccumulatedCopySize : 0);
+    return length + (copies > 1 ? maxAccumulatedCopySize : 0);
   }
 
   /** Parses a patch. Throws BadRequest for an invalid patch of its type. */
-  static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
+  static *read(input: PatchInput): Steps<Patch> {
+    const { type, options } = input;
     try {
-      const parsed = yield* parseJsonSteps(body);
-      if (type !== 'application/json-patch+json') return new Patch(context, endpoint, type, parsed, options, body);
-      const { value, duplicateFields } = parsed;
-      const isStrict = options.fieldValidation !== 'Ignore';
-      const operations = yield* decodeJsonPatchSteps(value, { isStrict, duplicateFields });
-      return new Patch(context, endpoint, type, parsed, options, body, operations);
+      return new Patch(input, yield* contentOf(input));
     } catch (error) {
       if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
@@ -368,8 +375,8 @@ export class Patch {
    * the patch, so both are rebuilt.
    */
   *#undecodable(current: () => Steps<KubeObject>, { message }: DecodeError): Steps<Error> {
-    const { context, endpoint, type, body, options } = this;
-    const again = yield* Patch.read(context, endpoint, type, body, options);
+    const { context, endpoint, type, options } = this;
+    const again = yield* Patch.read({ context, endpoint, type, body: this.#body, options });
     const patched = yield* again.#apply(yield* current());
     return yield* again.#invalid(
       patched,
