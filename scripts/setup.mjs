@@ -10,7 +10,7 @@
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import { join } from 'node:path';
 import { backends, getServers, hasServer } from './get-servers.mjs';
 import { root, setUp, log } from './toolchain.mjs';
@@ -21,7 +21,8 @@ const commands = {
   servers: () => undefined,
   start: () => [join(root, 'bin/kubenest'), ['serve', ...args]],
   test: (node) => [node, [vitest, 'run', ...args]],
-  'test-unit': (node) => [node, [vitest, 'run', '--project', 'unit', ...args]],
+  // Many of these tests wait for timers.
+  'test-unit': (node) => [node, [vitest, 'run', '--project', 'unit', `--maxWorkers=${availableParallelism() + 2}`, ...args]],
   'test-changed': (node) => [node, [vitest, 'run', ...args, ...(args.some((arg) => arg.startsWith('--changed')) ? [] : ['--changed'])]],
   'test-on': (node) => {
     process.env.TEST_STORAGE = args[0];
