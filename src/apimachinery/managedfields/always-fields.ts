@@ -12,15 +12,7 @@ export function withAlwaysFields(shape: Shape, value: unknown): unknown {
 
 function fill(shape: Shape, value: unknown, depth: number): unknown {
   if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
-  if (shape.kind === 'list') {
-    if (!Array.isArray(value)) return value;
-    let items: unknown[] | undefined;
-    for (let i = 0; i < value.length; i++) {
-      const item = fill(shape.items, value[i], descend(depth));
-      if (item !== value[i]) (items ??= value.slice())[i] = item;
-    }
-    return items ?? value;
-  }
+  if (shape.kind === 'list') return Array.isArray(value) ? mapped(value, (item) => fill(shape.items, item, descend(depth))) : value;
   if (shape.kind !== 'map' || !isMap(value)) return value;
   let out: Json | undefined;
   for (const name of keysOf(value)) {
@@ -34,18 +26,20 @@ function fill(shape: Shape, value: unknown, depth: number): unknown {
   return out ?? value;
 }
 
+/** Returns the list with changed items; the list itself if none changes. */
+function mapped(list: unknown[], change: (item: unknown) => unknown): unknown[] {
+  let items: unknown[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const item = change(list[i]);
+    if (item !== list[i]) (items ??= list.slice())[i] = item;
+  }
+  return items ?? list;
+}
+
 /** Returns a decoded value without the empty lists and maps that Go omits, as its JSON has none; the value itself if it has none. */
 export function withoutEmpty(shape: Shape, value: unknown, depth = 0): unknown {
   if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
-  if (shape.kind === 'list') {
-    if (!Array.isArray(value)) return value;
-    let items: unknown[] | undefined;
-    for (let i = 0; i < value.length; i++) {
-      const item = withoutEmpty(shape.items, value[i], descend(depth));
-      if (item !== value[i]) (items ??= value.slice())[i] = item;
-    }
-    return items ?? value;
-  }
+  if (shape.kind === 'list') return Array.isArray(value) ? mapped(value, (item) => withoutEmpty(shape.items, item, descend(depth))) : value;
   if (shape.kind !== 'map' || !isMap(value)) return value;
   let out: Json | undefined;
   for (const name of keysOf(value)) {

@@ -35,20 +35,23 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
   while (pending.length > 0) {
     const [target, current, changes] = pending.pop()!;
     const keys: string[] = [];
-    const change = function* (key: string): Steps<void> {
+    /** Returns the steps of a change that is not made at once. */
+    const change = (key: string): Steps<void> | undefined => {
       const wanted = changes[key];
-      if (wanted === null || wanted === undefined) return;
+      if (wanted === null || wanted === undefined) return undefined;
       keys.push(key);
       const present = getOwn(current, key);
       if (isJsonObject(wanted) && isJsonObject(present)) {
         const merged: JsonObject = {};
         setOwn(target, key, merged);
         pending.push([merged, present, wanted]);
-      } else setOwn(target, key, isJsonObject(present) || !isContainer(wanted) ? wanted : yield* withoutNullFields(wanted));
+      } else if (isJsonObject(present) || !isContainer(wanted)) setOwn(target, key, wanted);
+      else return add(target, key, wanted);
+      return undefined;
     };
     // Copies the kept members: copying all and deleting some is many times slower for many keys.
     for (const key of sorts ? yield* keysInOrder(current, changes) : keysOf(current)) {
-      if (Object.hasOwn(changes, key)) yield* change(key);
+      if (Object.hasOwn(changes, key)) yield* change(key) ?? [];
       else if (current[key] !== undefined) {
         keys.push(key);
         setOwn(target, key, current[key]);
@@ -56,12 +59,16 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     for (const key of keysOf(changes)) {
-      if (!sorts && !Object.hasOwn(current, key)) yield* change(key);
+      if (!sorts && !Object.hasOwn(current, key)) yield* change(key) ?? [];
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     noteKeys(target, keys);
   }
   return result;
+}
+
+function* add(target: JsonObject, key: string, wanted: object): Steps<void> {
+  setOwn(target, key, yield* withoutNullFields(wanted));
 }
 
 const keysInOrder = (a: JsonObject, b: JsonObject): Steps<string[]> => sortedSteps([...new Set([...keysOf(a), ...keysOf(b)])], compareUtf8);
