@@ -1,7 +1,11 @@
+import { FakeClock, FakeCluster } from 'kubenest/sdk/testing';
 import type { CronJob, CronJobSpec, Job } from 'kubenest/types/batch_v1';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { partialObject } from '../common/testing/partial-object.ts';
 import { Workloads } from '../common/testing/workload-cluster.ts';
+import { CronJobController } from './cronjob-controller.ts';
+import { cronJobs } from './cronjob-sync.ts';
 
 const collection = 'batch/v1/cronjobs';
 const allJobs = 'batch/v1/jobs';
@@ -64,4 +68,31 @@ it('reports a schedule that never occurs', async () => {
       'Warning InvalidSchedule: invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second',
     ]),
   );
+});
+
+it('waits after a change of the schedule alone, and starts the job that is due after any other change', async () => {
+  const clock = new FakeClock();
+  const hourMs = 3_600_000;
+  await clock.advance(48.5 * hourMs - clock.wallTime());
+  const lastScheduleTime = new Date(24 * hourMs).toISOString();
+  const cluster = new FakeCluster({
+    'cronjobs.batch': [
+      partialObject({ metadata: { namespace: 'n', name: 'c', uid: 'c' }, spec: { schedule: '0 0 1 1 *' }, status: { lastScheduleTime } }),
+    ],
+  });
+  const delays: number[] = [];
+  const requests = { add: () => {}, addAfter: (_: unknown, delayMs: number) => void delays.push(delayMs) };
+  const controller = new CronJobController(cluster, cluster.informers, cluster, clock, requests);
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+
+  await cluster.patch(cronJobs, 'n', 'c', { type: 'merge', patch: { spec: { schedule: '0 * * * *' } } });
+  // The next full hour, and upstream's allowance for clocks that differ.
+  expect(delays).toEqual([hourMs / 2 + 100]);
+  await cluster.patch(cronJobs, 'n', 'c', { type: 'merge', patch: { spec: { concurrencyPolicy: 'Replace' } } });
+  expect(delays).toHaveLength(1);
+  await controller.reconcile({ namespace: 'n', name: 'c' });
+  expect(cluster.all('jobs.batch').map(({ metadata }) => metadata.name)).toEqual([`c-${48 * 60}`]);
+  stop.abort();
+  await running;
 });

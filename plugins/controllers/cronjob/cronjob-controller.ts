@@ -6,9 +6,11 @@ import {
   EventRecorder,
   inject,
   isConflict,
-  type KubeObject,
+  parseSchedule,
   type ReconcileRequest,
   type ReconcileResult,
+  RequestQueue,
+  type ScheduleTimes,
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
@@ -17,12 +19,12 @@ import { asManager } from '../common/as-manager.ts';
 import { ControlledObjects } from '../common/pods.ts';
 import { CronJobSync, cronJobs, jobs } from './cronjob-sync.ts';
 import { nextScheduleInMs } from './missed-schedules.ts';
-import { parseSchedule } from 'kubenest/sdk';
 
 /** Starts the Jobs of CronJobs. Upstream: pkg/controller/cronjob. */
-@Controller({
+@Controller<CronJob>({
   name: 'cronjob-controller',
   for: cronJobs,
+  filter: (cronJob, old) => old === undefined || !hasNewSchedule(cronJob, old),
   owns: [jobs],
   concurrency: 5,
   ...asManager,
@@ -30,32 +32,43 @@ import { parseSchedule } from 'kubenest/sdk';
 export class CronJobController {
   readonly #cronJobs: SharedInformer<CronJob>;
   readonly #jobs: ControlledObjects<Job>;
-  /** Schedules with their time zones, by the UIDs of the CronJobs. */
-  readonly #schedules = new Map<string, string>();
 
   constructor(
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(SharedInformers) informers: SharedInformers,
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
+    @inject(RequestQueue) private readonly requests: RequestQueue,
   ) {
     this.#cronJobs = informers.for<CronJob>(cronJobs);
     this.#jobs = new ControlledObjects(informers.for<Job>(jobs));
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const forget = ({ metadata }: KubeObject): void => void this.#schedules.delete(metadata.uid as string);
-    using _subscription = this.#cronJobs.handle({ deleted: forget });
+    using _subscription = this.#cronJobs.handle({ updated: (cronJob, old) => this.#changed(cronJob, old) });
     await aborted(signal);
+  }
+
+  /** A new schedule alone starts no job for times in the past: the CronJob waits for the first time in the future. Upstream: updateCronJob. */
+  #changed(cronJob: CronJob, old: CronJob): void {
+    if (!hasNewSchedule(cronJob, old)) return;
+    const { namespace = '', name = '' } = cronJob.metadata;
+    const { schedule = '', timeZone } = cronJob.spec ?? {};
+    const nowMs = this.clock.wallTime();
+    let times: ScheduleTimes;
+    try {
+      times = parseSchedule(schedule, timeZone);
+    } catch {
+      // Nothing is due before the next change.
+      return;
+    }
+    this.requests.addAfter({ namespace, name }, nextScheduleInMs(cronJob, times, nowMs));
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
     const cronJob = this.#cronJobs.get(namespace, name);
     if (!cronJob) return {};
-    const nowMs = this.clock.wallTime();
-    const waitMs = this.#waitOfNewSchedule(cronJob, nowMs);
-    if (waitMs !== undefined) return { requeueAfterMs: waitMs };
-    const sync = new CronJobSync(this.client, this.recorder, cronJob, this.#jobs.of(cronJob), nowMs);
+    const sync = new CronJobSync(this.client, this.recorder, cronJob, this.#jobs.of(cronJob), this.clock.wallTime());
     await sync.cleanUp();
     try {
       const requeueAfterMs = await this.#runAndWrite(sync);
@@ -75,20 +88,8 @@ export class CronJobController {
       if (sync.isChanged) await this.client.replace({ ...cronJobs, subresource: 'status' }, { ...sync.cronJob, status: sync.status });
     }
   }
+}
 
-  /** Returns the time until the first job of a changed schedule, which starts no job for times in the past. */
-  #waitOfNewSchedule(cronJob: CronJob, nowMs: number): number | undefined {
-    const { schedule = '', timeZone } = cronJob.spec ?? {};
-    const uid = cronJob.metadata.uid as string;
-    const text = `${timeZone ?? ''} ${schedule}`;
-    const before = this.#schedules.get(uid);
-    this.#schedules.set(uid, text);
-    if (before === undefined || before === text) return undefined;
-    try {
-      return nextScheduleInMs(cronJob, parseSchedule(schedule, timeZone), nowMs);
-    } catch {
-      // The reconcile reports an invalid schedule.
-      return undefined;
-    }
-  }
+function hasNewSchedule({ spec }: CronJob, old: CronJob): boolean {
+  return spec?.schedule !== old.spec?.schedule || spec?.timeZone !== old.spec?.timeZone;
 }

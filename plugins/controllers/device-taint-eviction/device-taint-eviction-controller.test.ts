@@ -39,7 +39,7 @@ it('reports a rule once per period, however many pods it evicts meanwhile', asyn
     cluster,
     cluster,
     cluster.informers,
-    { add: (request) => void requests.push(request) },
+    { add: (request) => void requests.push(request), addAfter: () => {} },
     clock,
     { enabled: () => true },
   );

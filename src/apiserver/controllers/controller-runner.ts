@@ -120,7 +120,13 @@ export class ControllerRunner {
   /** Adds requests for the objects of `for`, `owns` and the watched resources. */
   #subscribe(): void {
     const { options, controller, informers, requests } = this.parts;
-    if (requests) this.#subscriptions.push(requests.connect((request) => this.#enqueue(request, 'by itself')));
+    if (requests)
+      this.#subscriptions.push(
+        requests.connect({
+          add: (request) => this.#enqueue(request, 'by itself'),
+          addAfter: (request, delayMs) => this.#enqueueAfter(keyOfRequest(request), delayMs),
+        }),
+      );
     const follow = ({ resource }: GroupResource, informer: SharedInformer, map: RequestMapper, what = ''): void => {
       const enqueue = (type: string, object: KubeObject, old?: KubeObject): void => {
         try {
@@ -234,9 +240,13 @@ export class ControllerRunner {
     }
     this.#queue.forget(key);
     if (requeueAfterMs === undefined) return 'success';
-    this.parts.traces?.queued(key, `after ${requeueAfterMs} ms`);
-    this.#queue.addAfter(key, requeueAfterMs);
+    this.#enqueueAfter(key, requeueAfterMs);
     return 'requeue_after';
+  }
+
+  #enqueueAfter(key: string, delayMs: number): void {
+    this.parts.traces?.queued(key, `after ${delayMs} ms`);
+    this.#queue.addAfter(key, delayMs);
   }
 
   /** Adds a key with the growing delay of failures. */
