@@ -44,6 +44,8 @@ export default defineConfig({
     // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
     isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
+    // The summary lists the slowest; a line for each slow test hides the failures of its file.
+    slowTestThreshold: 600_000,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Messages of failures show both values whole: reports of CI have no other form of them.
     chaiConfig: { truncateThreshold: 0 },
