@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable } from 'kubenest/sdk/testing';
 import { Authority } from '#cmd/certificates/issue';
 import { afterAll } from 'vitest';
 import { namespace, object, pod } from '../test-objects.ts';
@@ -31,18 +31,8 @@ const hooks = await HookServer.start(
     broken: () => 500,
   },
 );
-const shutdown = new AbortController();
-afterAll(async () => {
-  shutdown.abort();
-  await hooks[Symbol.asyncDispose]();
-});
-const calling = (webhooks: Readonly<Record<string, object>>) => ({
-  informers: fakeInformers({
-    'mutatingwebhookconfigurations.admissionregistration.k8s.io': [hooks.configuration('Mutating', webhooks)],
-    namespaces: [namespace('ns')],
-  }),
-  shutdownSignal: shutdown.signal,
-});
+afterAll(() => hooks[Symbol.asyncDispose]());
+const calling = (webhooks: Readonly<Record<string, object>>) => hooks.services('Mutating', webhooks, namespace('ns'));
 const called = (index: number, webhook: string, mutated: boolean) => ({
   [`mutation.webhook.admission.k8s.io/round_0_index_${index}`]: JSON.stringify({ configuration: 'hooks', webhook, mutated }),
 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { KubeObject } from 'kubenest/sdk';
+import { fakeInformers } from 'kubenest/sdk/testing';
 import { object } from '../test-objects.ts';
 
 /** A review as the webhook receives it. */
@@ -25,6 +26,7 @@ export interface HookCertificate {
 /** A server of webhooks, whose answers are given by path. */
 export class HookServer implements AsyncDisposable {
   readonly asked: SentReview[] = [];
+  readonly #shutdown = new AbortController();
 
   private constructor(
     readonly url: string,
@@ -60,8 +62,19 @@ export class HookServer implements AsyncDisposable {
     return started;
   }
 
+  /** Services of a plugin that calls a webhook for each path, in a cluster with the namespace. */
+  services(kind: 'Mutating' | 'Validating', hooks: Readonly<Record<string, object>>, namespace: KubeObject) {
+    return {
+      informers: fakeInformers({
+        [`${kind.toLowerCase()}webhookconfigurations.admissionregistration.k8s.io`]: [this.#configuration(kind, hooks)],
+        namespaces: [namespace],
+      }),
+      shutdownSignal: this.#shutdown.signal,
+    };
+  }
+
   /** A configuration with a webhook for each path, which are called for created and updated pods. */
-  configuration(kind: 'Mutating' | 'Validating', hooks: Readonly<Record<string, object>>): KubeObject {
+  #configuration(kind: 'Mutating' | 'Validating', hooks: Readonly<Record<string, object>>): KubeObject {
     const webhooks = Object.entries(hooks).map(([path, more]) => ({
       name: `${path}.example.com`,
       clientConfig: { url: `${this.url}/${path}`, caBundle: this.caBundle },
@@ -85,6 +98,7 @@ export class HookServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#shutdown.abort();
     await this.close();
   }
 }

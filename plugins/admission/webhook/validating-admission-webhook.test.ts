@@ -1,5 +1,5 @@
 import type { KubeObject } from 'kubenest/sdk';
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable } from 'kubenest/sdk/testing';
 import { Authority } from '#cmd/certificates/issue';
 import { afterAll, expect, it } from 'vitest';
 import { namespace, object, pod } from '../test-objects.ts';
@@ -19,20 +19,9 @@ const hooks = await HookServer.start(
     broken: () => 500,
   },
 );
-const shutdown = new AbortController();
-afterAll(async () => {
-  shutdown.abort();
-  await hooks[Symbol.asyncDispose]();
-});
+afterAll(() => hooks[Symbol.asyncDispose]());
 
-/** Webhooks for the paths, in a cluster with the namespace `ns`. */
-const calling = (webhooks: Readonly<Record<string, object>>) => ({
-  informers: fakeInformers({
-    'validatingwebhookconfigurations.admissionregistration.k8s.io': [hooks.configuration('Validating', webhooks)],
-    namespaces: [namespace('ns', { team: 'a' })],
-  }),
-  shutdownSignal: shutdown.signal,
-});
+const calling = (webhooks: Readonly<Record<string, object>>) => hooks.services('Validating', webhooks, namespace('ns', { team: 'a' }));
 const bad: KubeObject = pod({}, { name: 'bad' });
 
 admissionTable(
