@@ -98,7 +98,7 @@ export class Recorder {
     if (child.exitCode !== 0 && child.signalCode === null) throw new Error(`the process failed with ${child.exitCode}: ${errors}`);
     this.read(readFileSync(output, 'latin1'));
     rmSync(output);
-    this.#settle();
+    this.#settle(child.signalCode !== null);
     return child.signalCode;
   }
 
@@ -251,8 +251,11 @@ export class Recorder {
     if (step.type !== 'begin') this.#operations.delete(step.id);
   }
 
-  /** Handles the end of the process: a pending operation may have happened completely, partially or not at all. */
-  #settle(): void {
+  /**
+   * Handles the end of the process: a pending operation may have happened completely, partially or not at all. A trace may lack the last
+   * write of a thread that was killed with the process.
+   */
+  #settle(wasKilled: boolean): void {
     const seen = this.#seen();
     for (const [id, { operation, undo }] of this.#operations) {
       if (operation.type === 'write') {
@@ -266,9 +269,19 @@ export class Recorder {
       }
     }
     const made = this.#disk.current();
-    for (const name of new Set([...made.keys(), ...seen.keys()]))
-      if (!made.get(name)?.equals(seen.get(name) ?? Buffer.from('nothing')))
-        throw new Error(`${name} has ${seen.get(name)?.length} bytes, which differ from the ${made.get(name)?.length} recorded ones`);
+    for (const name of new Set([...made.keys(), ...seen.keys()])) {
+      const [before, after] = [made.get(name), seen.get(name)];
+      if (before && after?.equals(before)) continue;
+      if (wasKilled && before && after && after.length >= before.length) this.#addWrite(name, before, after);
+      else throw new Error(`${name} has ${after?.length} bytes, which differ from the ${before?.length} recorded ones`);
+    }
+  }
+
+  /** Adds the write that led from one content of a file to another one. */
+  #addWrite(name: string, before: Buffer, after: Buffer): void {
+    let offset = 0;
+    while (offset < before.length && before[offset] === after[offset]) offset++;
+    this.#operation({ type: 'write', file: this.#names.get(name)!, offset, bytes: after.subarray(offset) })(after.length - offset);
   }
 
   #hasHappened(operation: DiskOperation, seen: ReadonlyMap<string, Buffer>): boolean {
