@@ -12,10 +12,11 @@ import { StrategyFactory } from '#cmd/authentication/strategy-factory';
 import { Log } from '#cmd/logging/log';
 import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 import { ClientTrust } from '#cmd/serving/client-trust';
+import type { AddressConfig } from '#cmd/serving/external-address';
 import { installOpenIdRoutes } from '#cmd/serving/open-id-routes';
 import { ServerPart } from './server-part.ts';
 
-type AuthenticationModuleConfig = Pick<ServerConfig, 'authentication' | 'externalHostname'>;
+type AuthenticationModuleConfig = AddressConfig & Pick<ServerConfig, 'authentication'>;
 
 /** Injection token of the authentication configuration at startup. */
 const InitialAuthentication = Symbol('InitialAuthentication');
@@ -35,7 +36,7 @@ class ServiceAccountKeys implements ServerPart {
     if (signer)
       signer.onError = (error) =>
         this.log.error({ reason: error.message }, 'cannot reload the service account keys; the previous ones remain in use');
-    installOpenIdRoutes(server, serviceAccounts, this.log, this.config.externalHostname);
+    installOpenIdRoutes(server, serviceAccounts, this.log, this.config);
   }
 }
 
