@@ -24,7 +24,7 @@ const routedDocument: EndpointRestrictions = { ...plainRestrictions, isRouted: t
 /** Metric labels of aggregated documents; others are not counted. Upstream: endpoints/discovery/aggregated/handler.go. */
 const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
-/** What discovery shows of the server. */
+/** Properties of the server that discovery shows. */
 export interface DiscoveryTraits {
   /** True if lists of built-in resources are also served as CBOR. */
   readonly hasCbor: boolean;
