@@ -124,7 +124,7 @@ it.each([
   { gates: ['PodCertificateRequest'], reason: undefined },
   { gates: [], reason: 'not allowed to get service accounts' },
 ])('with $gates, a node gets the service account of its pod: $reason', ({ gates, reason }) => {
-  const node = new Node(informers, { enabled: (gate) => gates.includes(gate) });
+  const node = new Node(informers, { enabled: (gate) => (gates as readonly string[]).includes(gate) });
   expect(node.authorize(attributes({ user, resource: 'serviceaccounts', name: 'robot' }))).toEqual(
     reason === undefined ? { decision: 'Allow', reason: '' } : { decision: 'NoOpinion', reason },
   );
