@@ -1,6 +1,9 @@
+import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
+import { IssuerMetrics } from '#apiserver/authentication/issuer-metrics';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
@@ -59,6 +62,11 @@ export class AuthenticationModule implements OnModuleInit {
         {
           provide: AuthenticationMetrics,
           useFactory: (registry: LimitedRegistry) => new AuthenticationMetrics(registry),
+          inject: [LimitedRegistry],
+        },
+        {
+          provide: IssuerMetrics,
+          useFactory: (registry: LimitedRegistry) => new IssuerMetrics(registry, apiServerId(hostname())),
           inject: [LimitedRegistry],
         },
         LegacyTokenUse,

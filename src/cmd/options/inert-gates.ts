@@ -7,7 +7,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'NativeHistograms',
   'PortForwardWebsockets',
   'RestartAllContainersOnContainerExits',
-  'StructuredAuthenticationConfigurationJWKSMetrics',
   'TopologyAwareWorkloadScheduling',
   'TranslateStreamCloseWebsocketRequests',
   'WorkloadWithJob',
