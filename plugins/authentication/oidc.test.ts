@@ -154,3 +154,16 @@ it('fails while the provider cannot be trusted', async () => {
     'oidc: authenticator not initialized',
   );
 });
+
+it('reports each token that it judged, and the key set', async () => {
+  const events: unknown[] = [];
+  const oidc = new Oidc({
+    ...options,
+    onToken: (result) => events.push(result),
+    onKeySet: (text) => events.push(text),
+  });
+  await oidc.authenticateToken(await sign(), {});
+  await expect(oidc.authenticateToken(await sign({ aud: 'x' }), {})).rejects.toThrow();
+  await oidc.authenticateToken(await sign({ iss: 'https://other' }), {});
+  expect(events).toEqual([JSON.stringify({ keys: [jwk] }), 'success', 'failure']);
+});

@@ -38,6 +38,10 @@ export interface OidcOptions {
   /** Dialer of the provider; undefined: direct connections. */
   readonly dial?: Dial | undefined;
   readonly now?: () => number;
+  /** Called when a token of the issuer has been accepted or rejected. */
+  readonly onToken?: ((result: 'success' | 'failure', seconds: number) => void) | undefined;
+  /** Called with the text of the key set when it was fetched; undefined: it could not be. */
+  readonly onKeySet?: ((text: string | undefined) => void) | undefined;
 }
 
 /** Tolerated clock skew of the provider. */
@@ -63,6 +67,7 @@ export class Oidc implements TokenAuthenticator {
       discoveryUrl: discoveryUrl ?? discoveryUrlOf(issuer),
       certificateAuthority,
       dial: options.dial,
+      onKeySet: options.onKeySet,
       ...(options.now && { now: options.now }),
     });
     this.#algorithms = new Set(options.signingAlgorithms);
@@ -85,7 +90,19 @@ export class Oidc implements TokenAuthenticator {
     if (!jwt || jwt.claims['iss'] !== this.options.issuer) return undefined;
     const { apiAudiences } = this.options;
     if (request.audiences && !request.audiences.some((audience) => apiAudiences.includes(audience))) return undefined;
-    return this.#authenticated(jwt);
+    return this.#measured(jwt);
+  }
+
+  async #measured(jwt: ParsedJwt): Promise<UserInfo> {
+    const began = performance.now();
+    let result: 'success' | 'failure' = 'failure';
+    try {
+      const user = await this.#authenticated(jwt);
+      result = 'success';
+      return user;
+    } finally {
+      this.options.onToken?.(result, (performance.now() - began) / 1_000);
+    }
   }
 
   async #authenticated(jwt: ParsedJwt): Promise<UserInfo> {

@@ -21,6 +21,8 @@ export interface RemoteKeysOptions {
   /** Dialer of the provider; undefined: direct connections. */
   readonly dial?: Dial | undefined;
   readonly now?: () => number;
+  /** Called with the text of the key set when it was fetched; undefined: it could not be. */
+  readonly onKeySet?: ((text: string | undefined) => void) | undefined;
 }
 
 /**
@@ -77,7 +79,7 @@ export class RemoteKeys {
 
   async #read(): Promise<void> {
     this.#keySetUri ??= await this.#discover();
-    const { keys } = await this.#get(this.#keySetUri);
+    const { keys } = JSON.parse(await this.#keySet(this.#keySetUri)) as Readonly<Record<string, unknown>>;
     if (!Array.isArray(keys)) throw new Error('the key set has no keys');
     this.#keys = (keys as (JsonWebKey & { readonly kid?: string; readonly use?: string })[]).flatMap((jwk) => {
       if (jwk.use !== undefined && jwk.use !== 'sig') return [];
@@ -90,8 +92,19 @@ export class RemoteKeys {
     });
   }
 
+  async #keySet(uri: string): Promise<string> {
+    let text: string | undefined;
+    try {
+      text = await this.#text(uri);
+      return text;
+    } finally {
+      this.options.onKeySet?.(text);
+    }
+  }
+
   async #discover(): Promise<string> {
-    const { issuer, jwks_uri: uri } = await this.#get(this.options.discoveryUrl);
+    const document = JSON.parse(await this.#text(this.options.discoveryUrl)) as Readonly<Record<string, unknown>>;
+    const { issuer, jwks_uri: uri } = document;
     if (issuer !== this.options.issuer)
       throw new Error(
         `oidc: issuer did not match the issuer returned by provider, expected ${JSON.stringify(this.options.issuer)} got ${JSON.stringify(issuer)}`,
@@ -101,8 +114,8 @@ export class RemoteKeys {
     return uri;
   }
 
-  async #get(url: string): Promise<Readonly<Record<string, unknown>>> {
+  #text(url: string): Promise<string> {
     const { certificateAuthority, dial } = this.options;
-    return JSON.parse(await httpsGet(url, { certificateAuthority, dial, timeoutMs })) as Readonly<Record<string, unknown>>;
+    return httpsGet(url, { certificateAuthority, dial, timeoutMs });
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
@@ -88,6 +89,17 @@ it.each([
     const { message } = (await response.json()) as { message: string };
     expect([response.status, message]).toEqual([403, `forbidden: User "${name}" cannot get path "${path}"`]);
   }
+});
+
+// The first digits of the hash of the real server's bytes: they match only if members and paths have its order.
+it.each([
+  ['application/json', '276DB9A3BE4566FA'],
+  ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', '2570350B667C0B28'],
+])("/openapi/v2 as %s is identical to the real server's", async (accept, hash) => {
+  const response = await cluster.fetch('/openapi/v2', { headers: { accept } });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  expect(createHash('sha512').update(bytes).digest('hex').slice(0, 16).toUpperCase()).toBe(hash);
+  expect(response.headers.get('etag')?.slice(1, 17)).toBe('276DB9A3BE4566FA');
 });
 
 it('/ lists the paths of groups and checks', async () => {

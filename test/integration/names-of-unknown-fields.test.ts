@@ -61,6 +61,13 @@ it.each([
   ['[{"op":"test","op":"test","path":"/data/k","value":"v"}]', ['json patch duplicate field "[0].op"']],
   ['[{"x":{"b":1,"b":2},"op":"test","path":"/data/k","value":"v"}]', ['json patch unknown field "[0].x"']],
   ['[{"op":"add","path":"/data/k","value":"v","value":"v"}]', ['json patch duplicate field "[0].value"']],
+  ['[{"op":"add","path":"/data","value":{"k":"u","k":"v"}}]', ['json patch duplicate field "[0].value.k"', 'duplicate field "data.k"']],
+  // A map that a later operation changes has each key once.
+  [
+    '[{"op":"add","path":"/data","value":{"k":"u","k":"v"}},{"op":"add","path":"/data/l","value":"l"}]',
+    ['json patch duplicate field "[0].value.k"'],
+  ],
+  ['[{"op":"test","path":"/data","value":{"k":"u","k":"v"}}]', ['json patch duplicate field "[0].value.k"']],
 ])('the operation %s is reported', async (patch, expected) => {
   expect(await warnings('PATCH', `${maps}/a`, 'application/json-patch+json', patch)).toEqual(expected);
 });

@@ -119,6 +119,17 @@ it.each([
   });
 });
 
+it.each([
+  { gates: ['KubeletServiceAccountTokenForCredentialProviders'], reason: undefined },
+  { gates: ['PodCertificateRequest'], reason: undefined },
+  { gates: [], reason: 'not allowed to get service accounts' },
+])('with $gates, a node gets the service account of its pod: $reason', ({ gates, reason }) => {
+  const node = new Node(informers, { enabled: (gate) => (gates as readonly string[]).includes(gate) });
+  expect(node.authorize(attributes({ user, resource: 'serviceaccounts', name: 'robot' }))).toEqual(
+    reason === undefined ? { decision: 'Allow', reason: '' } : { decision: 'NoOpinion', reason },
+  );
+});
+
 it('lists no rules, and reports the list as incomplete', () => {
   expect(authorizer.rulesFor(user)).toMatchObject({ incomplete: true, errors: ['node authorizer does not support user rule resolution'] });
   expect(authorizer.rulesFor({ name: 'jane', groups: [] })).toMatchObject({ incomplete: false, errors: [] });

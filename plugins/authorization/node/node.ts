@@ -32,12 +32,14 @@ export class Node implements Authorizer {
   readonly name = 'Node';
   readonly #graph: NodeGraph;
   readonly #generalRules: readonly PolicyRule[];
+  readonly #readsServiceAccounts: boolean;
   /** Rules by `group/resource`. */
   readonly #rules: ReadonlyMap<string, Rule>;
 
   constructor(informers: Informers, features: FeatureGates) {
     const isEnabled = (feature: string) => features.enabled(feature);
     const asksForCertificates = isEnabled('PodCertificateRequest') && isEnabled('AuthorizeNodeWithSelectors');
+    this.#readsServiceAccounts = isEnabled('KubeletServiceAccountTokenForCredentialProviders') || isEnabled('PodCertificateRequest');
     this.#generalRules = nodeRules(isEnabled);
     this.#graph = new NodeGraph(informers, asksForCertificates);
     this.#rules = new Map<string, Rule>([
@@ -106,7 +108,8 @@ export class Node implements Authorizer {
 
   readonly #serviceAccount: Rule = (node, request) => {
     const { verb, name, subresource } = request;
-    if (verb === 'get' && subresource === '') return this.#readNamespaced(node, request);
+    if (verb === 'get' && subresource === '')
+      return this.#readsServiceAccounts ? this.#readNamespaced(node, request) : no('not allowed to get service accounts');
     if (verb !== 'create' || name === '') return no('can only create tokens for individual service accounts');
     return subresource === 'token' ? this.#reachable(node, request) : no('can only create token subresource of serviceaccount');
   };

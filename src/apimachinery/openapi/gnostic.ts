@@ -1,98 +1,22 @@
 import { Buffer } from 'node:buffer';
+import {
+  any,
+  double,
+  entry,
+  extensions,
+  type Fields,
+  flag,
+  integer,
+  lengthOf,
+  memberFlag,
+  message,
+  named,
+  none,
+  text,
+  texts,
+} from './gnostic-wire.ts';
 import type { JsonSchema } from './schemas.ts';
 import type { SwaggerParameter, SwaggerPart } from './swagger.ts';
-
-/** Encoded fields of a message, in order. */
-type Fields = readonly Uint8Array[];
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest > 127) {
-    bytes.push((rest % 128) + 128);
-    rest = Math.floor(rest / 128);
-  }
-  bytes.push(rest);
-  return Uint8Array.from(bytes);
-}
-
-const tags = Array.from({ length: 32 }, (_, number) => ({
-  varint: varint(number * 8),
-  fixed64: varint(number * 8 + 1),
-  bytes: varint(number * 8 + 2),
-}));
-const none: Fields = [];
-
-function bytes(number: number, content: Uint8Array): Fields {
-  return [tags[number]!.bytes, varint(content.length), content];
-}
-function message(number: number, fields: Fields): Fields {
-  return bytes(number, Buffer.concat(fields));
-}
-/** Encodes a string field; proto3 omits empty and absent ones. */
-function text(number: number, value: unknown): Fields {
-  return typeof value === 'string' && value !== '' ? bytes(number, Buffer.from(value)) : none;
-}
-function texts(number: number, values: unknown): Fields {
-  return Array.isArray(values) ? values.flatMap((value: string) => bytes(number, Buffer.from(value))) : none;
-}
-function flag(number: number, value: unknown): Fields {
-  return value === true ? [tags[number]!.varint, varint(1)] : none;
-}
-function integer(number: number, value: unknown): Fields {
-  return typeof value === 'number' && value !== 0 ? [tags[number]!.varint, varint(value)] : none;
-}
-function double(number: number, value: unknown): Fields {
-  if (typeof value !== 'number' || value === 0) return none;
-  const encoded = Buffer.alloc(8);
-  encoded.writeDoubleLE(value);
-  return [tags[number]!.fixed64, encoded];
-}
-
-/** Formats a string as plain YAML if that reads back unchanged, else quoted. */
-function yamlText(value: string): string {
-  const plain =
-    /^[A-Za-z_./][\w./+, -]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$/i.test(value) && !value.endsWith(' ');
-  if (plain) return value;
-  // Quotes like go-yaml; an empty string has double quotes.
-  return value !== '' && /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
-}
-
-/** Formats the value as YAML, as gnostic stores it. The first line is not indented. */
-function yaml(value: unknown, indent = ''): string {
-  if (Array.isArray(value)) {
-    if (value.length === 0) return '[]\n';
-    return value.map((item, i) => `${i === 0 ? '' : indent}- ${yaml(item, `${indent}  `)}`).join('');
-  }
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value);
-    if (members.length === 0) return '{}\n';
-    return members
-      .map(([key, member], i) => {
-        const nested = typeof member === 'object' && member !== null && Object.keys(member).length > 0;
-        const deeper = `${indent}  `;
-        return `${i === 0 ? '' : indent}${yamlText(key)}:${nested ? `\n${deeper}${yaml(member, deeper)}` : ` ${yaml(member)}`}`;
-      })
-      .join('');
-  }
-  return `${typeof value === 'string' ? yamlText(value) : String(value)}\n`;
-}
-
-function any(value: unknown): Fields {
-  return text(2, yaml(value));
-}
-
-function extensions(number: number, object: JsonSchema): Fields {
-  return Object.entries(object)
-    .filter(([name]) => name.startsWith('x-'))
-    .flatMap(([name, value]) => message(number, [...text(1, name), ...message(2, any(value))]));
-}
-
-function named(number: number, record: unknown, encode: (value: JsonSchema) => Fields): Fields {
-  return Object.entries((record ?? {}) as Record<string, JsonSchema>).flatMap(([name, value]) =>
-    message(number, [...text(1, name), ...message(2, encode(value))]),
-  );
-}
 
 function schemaFields(schema: JsonSchema): Fields {
   const { additionalProperties, type, items, allOf, properties } = schema;
@@ -119,8 +43,7 @@ function schemaFields(schema: JsonSchema): Fields {
     ...(typeof additionalProperties === 'object' && additionalProperties !== null
       ? message(21, message(1, schemaFields(additionalProperties as JsonSchema)))
       : none),
-    // Within a oneof, false is encoded too.
-    ...(typeof additionalProperties === 'boolean' ? message(21, [tags[2]!.varint, varint(additionalProperties ? 1 : 0)]) : none),
+    ...(typeof additionalProperties === 'boolean' ? message(21, memberFlag(2, additionalProperties)) : none),
     ...(typeof type === 'string' ? message(22, texts(1, [type])) : none),
     ...(items ? message(23, message(1, schemaFields(items as JsonSchema))) : none),
     ...(Array.isArray(allOf) ? allOf.flatMap((one: JsonSchema) => message(24, schemaFields(one))) : none),
@@ -186,10 +109,6 @@ function pathFields(item: JsonSchema): Fields {
   ];
 }
 
-function entry(number: number, name: string, fields: Fields): Buffer {
-  return Buffer.concat(message(number, [...text(1, name), ...message(2, fields)]));
-}
-
 /**
  * Encodes a path as part of gnostic's `openapi.v2.Document`, which kubectl and other Go clients parse faster than JSON. Upstream:
  * google/gnostic-models, openapiv2/OpenAPIv2.proto.
@@ -238,9 +157,4 @@ export function gnosticDocument(
       ),
     ]),
   ];
-}
-
-/** Returns the tag and the length of a message with these fields. */
-function lengthOf(number: number, fields: readonly Buffer[]): Buffer {
-  return Buffer.concat([tags[number]!.bytes, varint(fields.reduce((length, field) => length + field.length, 0))]);
 }

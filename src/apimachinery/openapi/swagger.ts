@@ -84,9 +84,11 @@ export function swaggerSchema(schema: JsonSchema): JsonSchema {
       case 'not':
         break;
       case 'oneOf':
-        // A Quantity accepts a number, but is published as a string.
-        if (schema.type === undefined && Array.isArray(value))
-          result.type = value.some((option) => (option as JsonSchema).type === 'string') ? 'string' : undefined;
+        result.type ??= publishedType(schema);
+        break;
+      case 'format':
+        if (schema.oneOf !== undefined) result.type ??= publishedType(schema);
+        result.format = value;
         break;
       case 'allOf': {
         const [only, ...more] = value as JsonSchema[];
@@ -107,6 +109,12 @@ export function swaggerSchema(schema: JsonSchema): JsonSchema {
     }
   }
   return result;
+}
+
+/** Returns the type of a schema. A Quantity accepts a number, but is published as a string. */
+function publishedType({ type, oneOf }: JsonSchema): unknown {
+  if (type !== undefined) return type;
+  return Array.isArray(oneOf) && oneOf.some((option: JsonSchema) => option.type === 'string') ? 'string' : undefined;
 }
 
 function swaggerReference(reference: string): string {
@@ -195,9 +203,12 @@ function swaggerOperation(operation: V3Operation, path: string, shared: SharedPa
       const schema = firstSchema(response.content);
       return { description: response.description, ...(schema ? { schema } : {}) };
     }),
-    ...mapValues(extensions, sortKeys),
+    ...(path.startsWith(ownPaths) ? extensions : mapValues(extensions, sortKeys)),
   };
 }
+
+/** Paths of upstream's aggregator itself, whose extensions are Go structs; it has read those of all others as JSON. */
+const ownPaths = '/apis/apiregistration.k8s.io/';
 
 /** Sorts the keys of extensions, which are maps in Go. */
 function sortKeys(value: unknown): unknown {
@@ -225,8 +236,12 @@ export function* swaggerPart(document: V3Document): Generator<void, SwaggerPart,
     paths: Object.fromEntries(paths),
     definitions: Object.fromEntries(definitions),
     parameters: Object.fromEntries(shared.parameters),
-    securityDefinitions: (document.components.securitySchemes ?? {}) as Readonly<Record<string, JsonSchema>>,
+    securityDefinitions: mapValues((document.components.securitySchemes ?? {}) as Record<string, JsonSchema>, inOrderOfSwagger),
   };
+}
+
+function inOrderOfSwagger({ description, type, ...others }: JsonSchema): JsonSchema {
+  return { ...(description === undefined ? {} : { description }), type, ...others };
 }
 
 function swaggerItem(item: Readonly<Record<string, unknown>>, path: string, shared: SharedParameters, isCustom: boolean): JsonSchema {

@@ -3,6 +3,7 @@ import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { equalLiteralsSteps } from '#apimachinery/runtime/equality';
 import { sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { maxNestingDepth } from '#apimachinery/runtime/json/json-scan';
+import { resolveRepeatedKeys, withoutRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
@@ -124,16 +125,17 @@ export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSe
 
 /**
  * Like `applyJsonPatch`, but yields after each operation, and within a copy: inserting at the front of a list of a million items takes a
- * millisecond, copying them a hundred.
+ * millisecond, copying them a hundred. `hasRepeatedKeys` is true for a patch that `parseWithRepeatedKeys` has read: values that no path
+ * traverses keep their repeated keys.
  */
-export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
-  const application = new Application(document, parsed);
+export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>, hasRepeatedKeys = false): Steps<unknown> {
+  const application = new Application(document, parsed, hasRepeatedKeys);
   const { operations } = patch instanceof JsonPatch ? patch : yield* decodeJsonPatchSteps(patch, { isStrict: false });
   for (const operation of operations) {
     yield* application.run(operation);
     yield;
   }
-  if (isContainer(application.root)) parsed.add(application.root);
+  if (isContainer(application.root)) application.noteParsed(application.root);
   if (yield* isTooDeep(application.root)) throw new JsonPatchError('exceeded max depth');
   return yield* withSortedKeys(application.root, parsed);
 }
@@ -211,8 +213,15 @@ class Application {
   constructor(
     document: unknown,
     readonly parsed: WeakSet<object>,
+    readonly hasRepeatedKeys: boolean,
   ) {
     this.root = document;
+  }
+
+  /** Notes that upstream holds a container as a map or list from now on. */
+  noteParsed(container: Container): void {
+    if (this.hasRepeatedKeys && !this.parsed.has(container)) resolveRepeatedKeys(container);
+    this.parsed.add(container);
   }
 
   *run(operation: JsonObject): Steps<void> {
@@ -271,13 +280,18 @@ class Application {
 
   *#test(operation: JsonObject): Steps<void> {
     const path = textOf(operation, 'path', 'test operation failed to decode path: operation missing path field: missing value');
-    const expected = operand(operation);
+    const expected = yield* this.#compared(operand(operation));
     let actual = this.root;
     if (path !== '') {
       const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => read(container, key));
     }
-    if (!(yield* equalLiteralsSteps(actual ?? null, expected))) throw new TestFailedError(`testing value ${path} failed: test failed`);
+    if (!(yield* equalLiteralsSteps(yield* this.#compared(actual ?? null), expected)))
+      throw new TestFailedError(`testing value ${path} failed: test failed`);
+  }
+
+  *#compared(value: unknown): Steps<unknown> {
+    return this.hasRepeatedKeys ? withoutRepeatedKeys(yield* deepCopySteps(value)) : value;
   }
 
   *#copy(operation: JsonObject): Steps<void> {
@@ -301,7 +315,7 @@ class Application {
     const tokens = path.split('/');
     if (tokens.length < 2 || !isContainer(this.root)) return undefined;
     let container = toChange ? (this.root = this.#own(this.root)) : this.root;
-    this.parsed.add(container);
+    this.noteParsed(container);
     for (let i = 1; i < tokens.length - 1; i++) {
       const token = unescapeToken(tokens[i]!);
       const index = Array.isArray(container) ? existingIndex(container, token) : undefined;
@@ -314,7 +328,7 @@ class Application {
         else setOwn(container, token, mine);
       }
       container = mine;
-      this.parsed.add(container);
+      this.noteParsed(container);
     }
     return [container, unescapeToken(tokens[tokens.length - 1]!)];
   }

@@ -6,10 +6,10 @@ import { formatDuration } from '#apimachinery/runtime/duration';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
-import { formatIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import type { AuditContext } from '#apiserver/request/audit-context';
 import { headerText } from '#apiserver/request/exchange';
 import type { UserInfo } from '#apiserver/request/user-info';
+import { sourceIPsOf } from '#apiserver/request/source-ips';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuditMetrics } from './audit-metrics.ts';
 import {
@@ -277,28 +277,6 @@ function userOf(user: UserInfo | undefined): AuditedUser {
     ...(groups.length > 0 && { groups }),
     ...(extra && Object.keys(extra).length > 0 && { extra }),
   };
-}
-
-/**
- * Returns the client addresses from proxy headers and the peer address of the connection. Upstream:
- * apimachinery/pkg/util/net/http.go (SourceIPs).
- */
-function sourceIPsOf(context: RequestContext): string[] {
-  const addresses = firstValue(context, 'x-forwarded-for').split(',').flatMap(addressIn);
-  for (const address of addressIn(firstValue(context, 'x-real-ip'))) if (!addresses.includes(address)) addresses.push(address);
-  const { remoteAddress } = context.exchange.peer;
-  const remote = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice(7) : remoteAddress;
-  return remote === '' || addresses.at(-1) === remote ? addresses : [...addresses, remote];
-}
-
-function firstValue({ exchange }: RequestContext, name: string): string {
-  return exchange.headers[name] === undefined ? '' : (exchange.headerValues(name)[0] ?? '');
-}
-
-/** Returns the canonical address of a text; none if it cannot be parsed, or has a zone, which could be any text. */
-function addressIn(text: string): string[] {
-  const address = parseIPSloppy(text.trim());
-  return address ? [formatIP(address)] : [];
 }
 
 /** Formats a monotonic time as RFC 3339 with microseconds. */

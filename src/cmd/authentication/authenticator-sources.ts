@@ -1,4 +1,5 @@
 import { Inject, Injectable, Optional, type Type } from '@nestjs/common';
+import { IssuerMetrics } from '#apiserver/authentication/issuer-metrics';
 import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
 import type { TokenAuthenticator } from '#apiserver/authentication/authenticator';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
@@ -124,14 +125,19 @@ class BootstrapTokens implements AuthenticatorSource {
 class Issuers implements AuthenticatorSource {
   constructor(
     @Inject(AuthenticationMetrics) private readonly metrics: AuthenticationMetrics,
+    @Inject(IssuerMetrics) private readonly issuers: IssuerMetrics,
+    @Inject(FeatureGates) private readonly features: FeatureGates,
     @Optional() @Inject(EgressSelector) private readonly egress?: EgressSelector,
   ) {}
 
   strategies({ oidc = [], apiAudiences = [] }: AuthenticationConfig): AuthenticationStrategy[] {
-    const { metrics } = this;
+    const { metrics, issuers } = this;
+    const hasKeySets = this.features.enabled('StructuredAuthenticationConfigurationJWKSMetrics');
+    issuers.keepOnly(oidc.map(({ issuer }) => issuer));
     return oidc.map(({ egressSelectorType, ...issuer }) => {
       const dial = egressSelectorType && this.egress?.dial(egressSelectorType);
-      return new BearerToken(new TokenCache(new Oidc({ ...issuer, apiAudiences, dial }), { ...tokenCache, metrics }));
+      const events = issuers.of(issuer.issuer, hasKeySets);
+      return new BearerToken(new TokenCache(new Oidc({ ...issuer, ...events, apiAudiences, dial }), { ...tokenCache, metrics }));
     });
   }
 }

@@ -14,14 +14,21 @@ export interface AuthenticationConfiguration {
   readonly anonymous: { readonly enabled: boolean; readonly paths: readonly string[] } | undefined;
 }
 
+const withoutEgressSelector =
+  'egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled';
+
 /** Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go (AllValidSigningAlgorithms). */
 export const signingAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
 
 /**
- * Parses the file of `--authentication-config`: issuers of JSON web tokens, and anonymous access. Throws with all problems, one per line.
+ * Parses the file of `--authentication-config`: issuers of JSON web tokens, and anonymous access. Throws with all problems, one per line. `hasEgressSelector` is the feature gate StructuredAuthenticationConfigurationEgressSelector.
  * Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthenticationConfiguration).
  */
-export function parseAuthenticationConfiguration(text: string, disallowedIssuers: readonly string[]): AuthenticationConfiguration {
+export function parseAuthenticationConfiguration(
+  text: string,
+  disallowedIssuers: readonly string[],
+  { hasEgressSelector = true }: { readonly hasEgressSelector?: boolean } = {},
+): AuthenticationConfiguration {
   const errors: FieldError[] = [];
   const root = new FieldReader(
     parseStructured(text, 'apiserver.config.k8s.io', 'AuthenticationConfiguration', ['v1', 'v1beta1', 'v1alpha1']),
@@ -30,7 +37,7 @@ export function parseAuthenticationConfiguration(text: string, disallowedIssuers
   );
   const seen = new Set<string>();
   const jwt = root.objects('jwt').map((reader) => {
-    const config = readIssuer(reader, disallowedIssuers, errors);
+    const config = readIssuer(reader, disallowedIssuers, errors, hasEgressSelector);
     for (const url of [config.issuer, config.discoveryUrl]) {
       if (url && seen.has(url)) errors.push(duplicate(reader.at('issuer').child(url === config.issuer ? 'url' : 'discoveryURL'), url));
       if (url) seen.add(url);
@@ -56,7 +63,7 @@ function readAnonymous(reader: FieldReader, errors: FieldError[]): { enabled: bo
   return { enabled, paths };
 }
 
-function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: FieldError[]): OidcConfig {
+function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: FieldError[], hasEgressSelector: boolean): OidcConfig {
   const issuer = reader.object('issuer');
   const url = issuer.requiredText('url');
   checkUrl(url, disallowed, issuer.at('url'), errors);
@@ -70,6 +77,7 @@ function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: 
   const audiences = issuer.texts('audiences');
   checkAudiences(audiences, issuer.text('audienceMatchPolicy'), issuer, errors);
   const egress = issuer.text('egressSelectorType');
+  if (egress !== '' && !hasEgressSelector) errors.push(invalid(issuer.at('egressSelectorType'), egress, withoutEgressSelector));
   if (egress !== '' && egress !== 'controlplane' && egress !== 'cluster')
     errors.push(invalid(issuer.at('egressSelectorType'), egress, 'egress selector must be either controlplane or cluster'));
   issuer.done();

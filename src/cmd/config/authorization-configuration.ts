@@ -55,7 +55,7 @@ export async function readAuthorizationConfiguration(text: string): Promise<Auth
     if (type === 'Webhook' && !reader.has('webhook')) errors.push(required(reader.at('webhook'), 'required when type=Webhook'));
     if (type !== 'Webhook' && reader.has('webhook'))
       errors.push(invalid(reader.at('webhook'), 'non-null', 'may only be specified when type=Webhook'));
-    const webhook = reader.has('webhook') ? readWebhook(name, reader.object('webhook'), errors) : undefined;
+    const webhook = reader.has('webhook') ? readWebhook(name, reader, errors) : undefined;
     reader.done();
     return { type, name, webhook };
   });
@@ -77,7 +77,8 @@ async function connect({ version, failurePolicy, kubeconfig, ...fields }: Webhoo
   };
 }
 
-function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): WebhookFields {
+function readWebhook(name: string, authorizer: FieldReader, errors: FieldError[]): WebhookFields {
+  const reader = authorizer.object('webhook');
   const ttl = (field: string, cacheField: string, otherwise: number): number => {
     const isCached = reader.flag(cacheField, true);
     const value = reader.duration(field) ?? otherwise;
@@ -97,7 +98,7 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
   };
   const version = oneOf('subjectAccessReviewVersion', ['v1', 'v1beta1']);
   const failurePolicy = oneOf('failurePolicy', ['NoOpinion', 'Deny']);
-  const matches = readMatchConditions(reader, errors);
+  const matches = readMatchConditions(reader, authorizer, errors);
   const info = reader.object('connectionInfo');
   const type = info.requiredText('type');
   const kubeconfig = info.text('kubeConfigFile');
@@ -117,21 +118,32 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
  * Compiles the match conditions: the webhook is called only for requests that match all of them. The function throws if a condition cannot
  * be evaluated and none is false.
  */
-function readMatchConditions(reader: FieldReader, errors: FieldError[]): WebhookFields['matches'] {
+function readMatchConditions(reader: FieldReader, authorizer: FieldReader, errors: FieldError[]): WebhookFields['matches'] {
   const conditions = reader.objects('matchConditions');
-  if (conditions.length > maxMatchConditions) errors.push(tooMany(reader.at('matchConditions'), conditions.length, maxMatchConditions));
+  // Upstream's path of a condition lacks the webhook.
+  const path = authorizer.at('matchConditions');
+  const isTooMany = conditions.length > maxMatchConditions;
+  if (isTooMany) errors.push(tooMany(path, conditions.length, maxMatchConditions));
   const version = reader.text('matchConditionSubjectAccessReviewVersion');
   const versionPath = reader.at('matchConditionSubjectAccessReviewVersion');
   if (conditions.length > 0 && version === '') errors.push(required(versionPath, 'required if match conditions are specified'));
   else if (version !== '' && version !== 'v1') errors.push(notSupported(versionPath, version, ['v1']));
   const seen = new Set<string>();
-  const compiled = conditions.flatMap((condition) => {
-    const text = condition.requiredText('expression');
+  const compiled = conditions.flatMap((condition, i) => {
+    const text = condition.text('expression');
     condition.done();
-    if (text === '') return [];
-    if (seen.has(text)) errors.push(duplicate(condition.at('expression'), text));
+    if (isTooMany) return [];
+    const at = path.index(i).child('expression');
+    if (text.trim() === '') {
+      errors.push(required(at, ''));
+      return [];
+    }
+    if (seen.has(text)) {
+      errors.push(duplicate(at, text));
+      return [];
+    }
     seen.add(text);
-    return compileExpression('request', text, resultTypes.boolean, condition.at('expression'), errors) ?? [];
+    return compileExpression('request', text, resultTypes.boolean, at, errors) ?? [];
   });
   if (compiled.length === 0) return undefined;
   return (review) => {

@@ -1,5 +1,5 @@
 import { storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
-import { type CelType, anyType, boolType, isExactType, listType, mapType, stringType } from '#apiserver/cel/check/types';
+import { type CelType, anyType, boolType, describeType, isExactType, listType, mapType, stringType } from '#apiserver/cel/check/types';
 import { collectObjects, type DeclType, listDecl, mapDecl, objectOf, stringDecl } from '#apiserver/cel/decl-type';
 import { activationOf, type Environment, PlanError } from '#apiserver/cel/environment';
 import { fromJson } from '#apiserver/cel/json-values';
@@ -67,7 +67,7 @@ export function compileExpression(
   const expression = environments[variable]().compile(text);
   if (expression instanceof Issues) return problem(`compilation failed: ${String(expression)}`);
   if (!types.some((type) => isExactType(type, expression.outputType) || (type === anyType && expression.outputType.kind === 'dyn')))
-    return problem(types.length === 1 ? `must evaluate to ${String(types[0])}` : `must evaluate to one of [${types.join(' ')}]`);
+    return problem(mismatch(variable, types, expression.outputType));
   try {
     const program = expression.program();
     return (json) => plain(program.evaluate(activationOf({ [variable]: fromJson(json) })).value);
@@ -75,6 +75,12 @@ export function compileExpression(
     if (!(error instanceof PlanError)) throw error;
     return problem(`program instantiation failed: ${error.message}`);
   }
+}
+
+/** Upstream names the actual type only for conditions of authorizers: authentication/cel/compile.go, authorization/cel/compile.go. */
+function mismatch(variable: keyof typeof environments, types: readonly CelType[], actual: CelType): string {
+  if (types.length > 1) return `must evaluate to one of [${types.join(' ')}]`;
+  return `must evaluate to ${String(types[0])}${variable === 'request' ? ` but got ${describeType(actual)}` : ''}`;
 }
 
 /** Converts strings, booleans and lists of them. Other values are returned unchanged; callers do not mistake them for one of these. */

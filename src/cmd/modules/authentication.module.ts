@@ -1,6 +1,9 @@
+import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
+import { IssuerMetrics } from '#apiserver/authentication/issuer-metrics';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
@@ -12,10 +15,11 @@ import { StrategyFactory } from '#cmd/authentication/strategy-factory';
 import { Log } from '#cmd/logging/log';
 import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 import { ClientTrust } from '#cmd/serving/client-trust';
+import type { AddressConfig } from '#cmd/serving/external-address';
 import { installOpenIdRoutes } from '#cmd/serving/open-id-routes';
 import { ServerPart } from './server-part.ts';
 
-type AuthenticationModuleConfig = Pick<ServerConfig, 'authentication' | 'externalHostname'>;
+type AuthenticationModuleConfig = AddressConfig & Pick<ServerConfig, 'authentication'>;
 
 /** Injection token of the authentication configuration at startup. */
 const InitialAuthentication = Symbol('InitialAuthentication');
@@ -35,7 +39,7 @@ class ServiceAccountKeys implements ServerPart {
     if (signer)
       signer.onError = (error) =>
         this.log.error({ reason: error.message }, 'cannot reload the service account keys; the previous ones remain in use');
-    installOpenIdRoutes(server, serviceAccounts, this.log, this.config.externalHostname);
+    installOpenIdRoutes(server, serviceAccounts, this.log, this.config);
   }
 }
 
@@ -58,6 +62,11 @@ export class AuthenticationModule implements OnModuleInit {
         {
           provide: AuthenticationMetrics,
           useFactory: (registry: LimitedRegistry) => new AuthenticationMetrics(registry),
+          inject: [LimitedRegistry],
+        },
+        {
+          provide: IssuerMetrics,
+          useFactory: (registry: LimitedRegistry) => new IssuerMetrics(registry, apiServerId(hostname())),
           inject: [LimitedRegistry],
         },
         LegacyTokenUse,

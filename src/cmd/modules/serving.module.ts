@@ -24,6 +24,7 @@ import { registerBuildMetrics } from '#cmd/serving/build-metrics';
 import { ClientTrust } from '#cmd/serving/client-trust';
 import { bridgeExpress } from '#cmd/serving/express-bridge';
 import { RunningFlowControl } from '#cmd/serving/flow-control';
+import type { AddressConfig } from '#cmd/serving/external-address';
 import { installNonResourceRoutes, Published } from '#cmd/serving/non-resource-routes';
 import { Tracing } from '#cmd/serving/tracing';
 import { ownVersion, versionInfo } from '#cmd/version';
@@ -32,7 +33,8 @@ import { Contributions } from './contributions.ts';
 import { Lifetime } from './lifetime.ts';
 import { serverPartsOf } from './server-part.ts';
 
-export type ServingModuleConfig = Pick<ServerConfig, 'serving' | 'requests' | 'shutdown' | 'livezGraceMs' | 'emulation' | 'debugging'>;
+export type ServingModuleConfig = AddressConfig &
+  Pick<ServerConfig, 'serving' | 'requests' | 'shutdown' | 'livezGraceMs' | 'emulation' | 'debugging'>;
 
 interface ServerDependencies {
   readonly authentication: AuthenticationGuard;
@@ -117,12 +119,8 @@ export class ServingModule implements OnApplicationBootstrap {
             const version = versionInfo(config.emulation ?? ownVersion);
             registerBuildMetrics(registry, version, features);
             const debugging = config.debugging ?? { profiling: true, flags: () => new Map<string, string>() };
-            return installNonResourceRoutes(server, scheme, features, {
-              registry,
-              version,
-              config: debugging,
-              setVerbosity: log.setVerbosity,
-            });
+            const routes = { registry, version, config: debugging, setVerbosity: log.setVerbosity };
+            return installNonResourceRoutes(server, scheme, features, routes, config);
           },
           inject: [GenericServer, Scheme, FeatureGates, LimitedRegistry, Log],
         },

@@ -40,7 +40,11 @@ export async function authenticationOf(
     file === '' ? undefined : readText(file).then(parse);
   const structured: AuthenticationConfiguration | undefined = await collect(
     'authentication-config',
-    parsed(authentication.authenticationConfig, (text) => parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer)),
+    parsed(authentication.authenticationConfig, (text) =>
+      parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer, {
+        hasEgressSelector: options.features.gates().enabled('StructuredAuthenticationConfigurationEgressSelector'),
+      }),
+    ),
   );
   if (structured?.anonymous && options.isGiven('anonymous-auth'))
     problems.push(

@@ -17,6 +17,7 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import { cborGate, checkRoute } from '#apiserver/endpoints/handlers/negotiation';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
+import { type AddressConfig, serverAddresses } from './external-address.ts';
 import { type DebuggingRoutes, installDebugging } from './debugging-routes.ts';
 
 /** Documents in which dynamic kinds are published. */
@@ -33,6 +34,7 @@ export function installNonResourceRoutes(
   scheme: Scheme,
   features: FeatureGates,
   debugging: Omit<DebuggingRoutes, 'features' | 'hasCbor' | 'listed'>,
+  addresses: AddressConfig,
 ): Published {
   const { mux } = server;
   const hasCbor = features.enabled(cborGate);
@@ -54,7 +56,10 @@ export function installNonResourceRoutes(
   // Groups of extension servers precede all others.
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
-  installDiscovery(server.mux, discovery, server.director.notFound, hasCbor);
+  installDiscovery(mux, discovery, server.director.notFound, {
+    hasCbor,
+    addresses: (clientIP) => serverAddresses(addresses, server.address, clientIP),
+  });
   const listed = (): Set<string> => new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
   const index: Handler = (context) =>
     respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...listed()].sort() }, undefined, 2)));

@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { isIPv6 } from 'node:net';
 import { checkRoute } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
 import type { Handler } from '#apiserver/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
 import { type OpenIdMetadata, openIdMetadata, type PublishedKey } from '#kubernetes/serviceaccount/open-id-metadata';
+import { type AddressConfig, externalAddress } from './external-address.ts';
 import type { Log } from '#cmd/logging/log';
 import type { ServiceAccountTokensConfig } from '#cmd/server-config';
 
@@ -20,11 +19,11 @@ export function installOpenIdRoutes(
   server: GenericServer,
   config: ServiceAccountTokensConfig,
   log: Pick<Log, 'warn'>,
-  externalHostname?: string,
+  addresses: AddressConfig,
 ): void {
   const [issuer = ''] = config.issuers;
   const metadata = (): OpenIdMetadata =>
-    openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server, externalHostname), publishedKeys(config));
+    openIdMetadata(issuer, config.jwksUri ?? `https://${externalAddress(addresses, server.address)}${keySetPath}`, publishedKeys(config));
   try {
     metadata();
   } catch (error) {
@@ -48,9 +47,4 @@ export function installOpenIdRoutes(
 function publishedKeys({ keys, signer }: ServiceAccountTokensConfig): PublishedKey[] {
   if (signer) return signer.keys.filter(({ isRetired }) => !isRetired);
   return keys.map((key) => ({ id: keyIdOf(key), key }));
-}
-
-function ownKeySetUri({ address }: GenericServer, externalHostname: string | undefined): string {
-  const host = externalHostname ?? (address && resolveAdvertiseAddress(address.address)) ?? '127.0.0.1';
-  return `https://${isIPv6(host) ? `[${host}]` : host}:${address?.port ?? 443}${keySetPath}`;
 }

@@ -21,6 +21,11 @@ interface FeatureRbac {
   readonly added?: readonly AddedRules[];
 }
 
+/** A rule of a default role that exists only with a feature that is on by default. */
+const ofDefaultFeatures: readonly { readonly feature: string; readonly role: string; readonly resource: string }[] = [
+  { feature: 'KubeletServiceAccountTokenForCredentialProviders', role: 'system:node', resource: 'serviceaccounts' },
+];
+
 /** Roles and bindings that upstream creates or extends by default. */
 export interface RbacTable {
   readonly clusterroles: readonly KubeObject[];
@@ -66,7 +71,9 @@ function controller(name: string, ...rules: Rule[]): Required<Pick<FeatureRbac, 
   };
 }
 
+const events = rule(['', 'events.k8s.io'], ['events'], ['create', 'patch', 'update']);
 const certificates = ['certificates.k8s.io'];
+const resource = ['resource.k8s.io'];
 const scheduling = ['scheduling.k8s.io'];
 const bundles = rule(certificates, ['clustertrustbundles'], read);
 const bundleDiscovery = 'system:cluster-trust-bundle-discovery';
@@ -74,7 +81,7 @@ const bundlePublisher = controller(
   'kube-apiserver-serving-clustertrustbundle-publisher',
   { ...rule(certificates, ['signers'], ['attest']), resourceNames: ['kubernetes.io/kube-apiserver-serving'] },
   rule(certificates, ['clustertrustbundles'], ['create', 'delete', 'list', 'update', 'watch']),
-  rule(['', 'events.k8s.io'], ['events'], ['create', 'patch', 'update']),
+  events,
 );
 
 /** By feature gate. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/{policy,controller_policy}.go. */
@@ -109,6 +116,26 @@ const byFeature: Readonly<Record<string, FeatureRbac>> = {
     ...controller('podcertificaterequestcleaner', rule(certificates, ['podcertificaterequests'], ['delete', ...read])),
     added: [{ role: 'system:node', rules: [rule(certificates, ['podcertificaterequests'], ['create', ...read])] }],
   },
+  DRAResourcePoolStatus: controller(
+    'resourcepoolstatusrequest-controller',
+    rule(resource, ['resourcepoolstatusrequests'], ['delete', ...read]),
+    rule(resource, ['resourcepoolstatusrequests/status'], ['patch', 'update']),
+    rule(resource, ['resourceslices'], read),
+    rule(resource, ['resourceclaims'], read),
+    events,
+  ),
+  DRAWorkloadResourceClaims: {
+    added: [
+      {
+        role: 'system:controller:resource-claim-controller',
+        rules: [rule(scheduling, ['podgroups'], read), rule(scheduling, ['podgroups/status'], ['patch', 'update'])],
+        before: 1,
+      },
+    ],
+  },
+  WorkloadWithJob: {
+    added: [{ role: 'system:controller:job-controller', rules: [rule(scheduling, ['podgroups', 'workloads'], ['create', ...read])] }],
+  },
   StorageVersionMigrator: controller(
     'storage-version-migrator-controller',
     rule(['*'], ['*'], ['create', 'list', 'patch']),
@@ -122,9 +149,13 @@ const byFeature: Readonly<Record<string, FeatureRbac>> = {
 export function withFeatures(table: RbacTable, isEnabled: (feature: string) => boolean): RbacTable {
   const on = Object.entries(byFeature).flatMap(([feature, rbac]) => (isEnabled(feature) ? [rbac] : []));
   const added = on.flatMap((rbac) => rbac.added ?? []);
+  const removed = ofDefaultFeatures.filter(({ feature }) => !isEnabled(feature));
   return {
     ...table,
-    clusterroles: [...table.clusterroles.map((role) => withRules(role, added)), ...on.flatMap((rbac) => rbac.clusterroles ?? [])],
+    clusterroles: [
+      ...table.clusterroles.map((role) => withRules(withoutRules(role, removed), added)),
+      ...on.flatMap((rbac) => rbac.clusterroles ?? []),
+    ],
     clusterrolebindings: [...table.clusterrolebindings, ...on.flatMap((rbac) => rbac.clusterrolebindings ?? [])],
   };
 }
@@ -135,4 +166,11 @@ function withRules(role: KubeObject, added: readonly AddedRules[]): KubeObject {
   const rules = [...((role as { rules?: readonly Rule[] }).rules ?? [])];
   for (const { rules: more, before = 0 } of own) rules.splice(rules.length - before, 0, ...more);
   return { ...role, rules };
+}
+
+function withoutRules(role: KubeObject, removed: typeof ofDefaultFeatures): KubeObject {
+  const own = removed.filter((one) => one.role === role.metadata.name);
+  if (own.length === 0) return role;
+  const rules = (role as { rules?: readonly Rule[] }).rules ?? [];
+  return { ...role, rules: rules.filter(({ resources }) => !own.some((one) => resources.length === 1 && resources[0] === one.resource)) };
 }

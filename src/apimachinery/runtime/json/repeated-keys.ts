@@ -27,6 +27,7 @@ const maxErrors = 100;
 /** Prefix of a repeated key while it is a separate key; clients cannot guess it. */
 const mark = `\u0002${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
 const markInJson = JSON.stringify(mark).slice(1, -1);
+const marksInJson = new RegExp(`${markInJson.replace('\\', '\\\\')}\\d+:`, 'g');
 
 /** Decodes a valid JSON text for a struct type. `repeatedKeys` has the byte offsets of repeated keys from `parseJson`. */
 export function* mergeRepeatedKeys(type: StructType, bytes: Buffer, repeatedKeys: readonly number[]): Steps<MergedJson> {
@@ -35,6 +36,30 @@ export function* mergeRepeatedKeys(type: StructType, bytes: Buffer, repeatedKeys
   const merging = new Merging();
   const merged = yield* merging.struct(structPlan(type), value, undefined);
   return { value: merged, strictErrors: [...merging.errors] };
+}
+
+/**
+ * Parses a valid JSON text, in which repeated keys become keys of their own, for a document that later becomes part of another text:
+ * `plainJson` restores them there, `resolveRepeatedKeys` drops all but the last of an object.
+ */
+export function* parseWithRepeatedKeys(bytes: Buffer, repeatedKeys: readonly number[]): Steps<unknown> {
+  return (yield* parseJsonSteps(markedKeys(bytes, repeatedKeys), undefined, 'keep')).value;
+}
+
+/** Returns encoded JSON with the repeated keys of `parseWithRepeatedKeys` as they were. */
+export function plainJson(json: Buffer): Buffer {
+  return Buffer.from(json.toString().replaceAll(marksInJson, ''));
+}
+
+/** Drops all but the last of repeated keys, as Go decodes an object into a map. In place, without the values. */
+export function resolveRepeatedKeys(container: object): void {
+  const entries = container as Json;
+  for (const key of keysOf(container)) {
+    if (!key.startsWith(mark)) continue;
+    const value = entries[key];
+    delete entries[key];
+    setOwn(entries, plainKey(key), value);
+  }
 }
 
 function markedKeys(bytes: Buffer, repeatedKeys: readonly number[]): Buffer {
@@ -76,7 +101,7 @@ class Merging {
       const at = path === '' ? name : `${path}.${name}`;
       const field = plan.byName.get(name);
       if (!field) {
-        if (plan.preserve) setOwn(merged, name, withoutMarks(later[key]));
+        if (plan.preserve) setOwn(merged, name, withoutRepeatedKeys(later[key]));
         else this.#report('unknown', at);
         continue;
       }
@@ -96,14 +121,14 @@ class Merging {
   *#value(plan: ValuePlan, later: unknown, earlier: unknown, path: string): Steps<unknown> {
     switch (plan.code) {
       case Code.Struct:
-        return isObject(later) ? yield* this.struct(plan.struct(), later, earlier, path) : withoutMarks(later);
+        return isObject(later) ? yield* this.struct(plan.struct(), later, earlier, path) : withoutRepeatedKeys(later);
       case Code.Map:
       case Code.StringMap:
-        return isObject(later) ? yield* this.#map(plan.items(), later, earlier, path) : withoutMarks(later);
+        return isObject(later) ? yield* this.#map(plan.items(), later, earlier, path) : withoutRepeatedKeys(later);
       case Code.List:
-        return Array.isArray(later) ? yield* this.#list(plan.items(), later, earlier, path) : withoutMarks(later);
+        return Array.isArray(later) ? yield* this.#list(plan.items(), later, earlier, path) : withoutRepeatedKeys(later);
       default:
-        return withoutMarks(later);
+        return withoutRepeatedKeys(later);
     }
   }
 
@@ -134,18 +159,15 @@ class Merging {
   }
 }
 
-/** Returns a value that Go does not decode by fields: the last of repeated keys wins. In place, except for objects with such keys. */
-function withoutMarks(root: unknown): unknown {
+/** Returns a value that Go does not decode by fields: the last of repeated keys wins. In place. */
+export function withoutRepeatedKeys(root: unknown): unknown {
   const holder = [root];
   const open: (unknown[] | Json)[] = [holder];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    const entries: Json = container as Json;
+    resolveRepeatedKeys(container);
     for (const key of keysOf(container)) {
-      const value = entries[key];
+      const value = (container as Json)[key];
       if (isContainer(value)) open.push(value as Json);
-      if (!key.startsWith(mark)) continue;
-      delete entries[key];
-      setOwn(entries, plainKey(key), value);
     }
   }
   return holder[0];

@@ -166,7 +166,8 @@ const unsignedForm = /^\d+$/;
 
 const base60Float = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 /** Texts that go-yaml reads as times, regardless of the range of their numbers. */
-const timestamp = /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)?$/;
+export const timestamp =
+  /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)?$/;
 const breaks = /[\n\r\u0085\u2028\u2029]/;
 /** Characters that libyaml considers printable, including line feeds; characters beyond the basic plane are not. */
 const printableText = /^[\n -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
@@ -178,7 +179,7 @@ interface ScalarForm {
 }
 
 /** Returns the styles that can represent a text. Upstream: yaml_emitter_analyze_scalar. */
-function analyze(text: string): ScalarForm {
+export function analyze(text: string): ScalarForm {
   if (text === '') return { plainAllowed: true, singleQuotedAllowed: true, blockAllowed: false };
   const special = !printableText.test(text);
   const spaceBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
@@ -214,7 +215,8 @@ const doubleEscapes: Readonly<Record<string, string>> = {
   '\u2029': '\\P',
 };
 
-function escapeDouble(char: string): string {
+/** Returns a character as double-quoted text has it. */
+export function escapeDouble(char: string): string {
   const known = doubleEscapes[char];
   if (known !== undefined) return known;
   if (printableText.test(char)) return char;

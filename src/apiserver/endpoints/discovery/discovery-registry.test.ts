@@ -70,9 +70,10 @@ describe('DiscoveryRegistry', () => {
 
   it('responds to /api with the server address', () => {
     const registry = new DiscoveryRegistry();
-    expect(registry.legacyVersions('10.0.0.1:6443')).toBeUndefined();
+    const addresses = [{ clientCIDR: '0.0.0.0/0', serverAddress: '10.0.0.1:6443' }];
+    expect(registry.legacyVersions(addresses)).toBeUndefined();
     registry.set('built-in', [group('', 10, { v1: 5 })]);
-    expect(String(registry.legacyVersions('10.0.0.1:6443')?.json)).toBe(
+    expect(String(registry.legacyVersions(addresses)?.json)).toBe(
       '{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"10.0.0.1:6443"}]}\n',
     );
   });

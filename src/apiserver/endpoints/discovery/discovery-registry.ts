@@ -55,6 +55,12 @@ interface MergedGroup {
   readonly versions: readonly MergedVersion[];
 }
 
+/** An address of the server (host:port), and the clients that reach it there. */
+export interface ServerAddress {
+  readonly clientCIDR: string;
+  readonly serverAddress: string;
+}
+
 /**
  * Discovery documents of the server in all requested forms. Each source (built-in APIs, custom resources, aggregated servers) sets
  * all of its groups at once; if several have the same version, the source that was set first takes precedence. Documents are built
@@ -83,17 +89,17 @@ export class DiscoveryRegistry {
   }
 
   /**
-   * Returns `/api`. `serverAddress` is the host:port at which clients of any network reach the server. Not cached, because clients
-   * choose the host.
+   * Returns `/api`. `serverAddresses` are those at which the client reaches the server, by its network. Not cached, because they depend on
+   * the client.
    */
-  legacyVersions(serverAddress: string): DiscoveryDocument | undefined {
+  legacyVersions(serverAddresses: readonly ServerAddress[]): DiscoveryDocument | undefined {
     const core = this.#groups().get('');
     return (
       core &&
       documentOf('meta_v1.APIVersions', {
         kind: 'APIVersions',
         versions: core.versions.map(({ version }) => version),
-        serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+        serverAddressByClientCIDRs: serverAddresses,
       })
     );
   }

@@ -5,7 +5,8 @@ import { negotiate, plainRestrictions, type EndpointRestrictions, withCbor } fro
 import { respondBytes, respondJson, respondNoRoute, setHeader } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { onlyGet, type PathMux, trimSlashes } from '#apiserver/endpoints/path-mux';
-import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
+import { sourceIPsOf } from '#apiserver/request/source-ips';
+import type { DiscoveryDocument, DiscoveryRegistry, ServerAddress } from './discovery-registry.ts';
 import { encodedDocument } from './encoded-document.ts';
 
 const restrictions: EndpointRestrictions = {
@@ -23,11 +24,21 @@ const routedDocument: EndpointRestrictions = { ...plainRestrictions, isRouted: t
 /** Metric labels of aggregated documents; others are not counted. Upstream: endpoints/discovery/aggregated/handler.go. */
 const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
-/**
- * Installs /api, /apis, and the paths of groups and versions below, aggregated if the client requests it. `hasCbor` is true if
- * lists of built-in resources are also served as CBOR.
- */
-export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler, hasCbor: boolean): void {
+/** Properties of the server that discovery shows. */
+export interface DiscoveryTraits {
+  /** True if lists of built-in resources are also served as CBOR. */
+  readonly hasCbor: boolean;
+  /** Returns the addresses at which a client reaches the server. */
+  readonly addresses: (clientIP: string | undefined) => readonly ServerAddress[];
+}
+
+/** Installs /api, /apis, and the paths of groups and versions below, aggregated if the client requests it. */
+export function installDiscovery(
+  mux: PathMux,
+  discovery: DiscoveryRegistry,
+  notFound: Handler,
+  { hasCbor, addresses }: DiscoveryTraits,
+): void {
   const ofBuiltIn = hasCbor ? withCbor(routedDocument) : routedDocument;
   const root =
     (name: 'api' | 'apis', allowed: EndpointRestrictions, plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
@@ -46,9 +57,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
         encodedDocument(document, negotiated.mediaType),
       );
     };
-  const legacy = onlyGet(
-    root('api', routedRestrictions, (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')),
-  );
+  const legacy = onlyGet(root('api', routedRestrictions, (context) => discovery.legacyVersions(addresses(sourceIPsOf(context)[0]))));
   const groups = root('apis', restrictions, () => discovery.groupList());
   mux.handle('/api', legacy);
   mux.handlePrefix('/api/', (context) => {

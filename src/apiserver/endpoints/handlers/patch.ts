@@ -23,6 +23,7 @@ import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-ob
 import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { compareUtf8, DecodeError, encodePartlyRawJsonSteps, parseJsonSteps, sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
+import { mergeRepeatedKeys, parseWithRepeatedKeys, plainJson, resolveRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { type Pace, paceOf } from '#apimachinery/runtime/pace';
 import { quoteSteps } from '#apimachinery/runtime/quote';
@@ -261,15 +262,20 @@ interface PatchInput {
 interface PatchContent {
   readonly parsed: unknown;
   readonly strictErrors: readonly string[];
+  /** True if `parsed` has repeated keys, which upstream finds once more where they become part of the object. */
+  readonly hasRepeatedKeys?: boolean;
 }
 
 /** Parses and checks a patch. Throws JsonSyntaxError, DecodeError or StatusError. */
 function* contentOf({ type, body, options }: PatchInput): Steps<PatchContent> {
-  const { value, duplicateFields } = yield* parseJsonSteps(body);
+  const { value, duplicateFields, repeatedKeys } = yield* parseJsonSteps(body);
   const validates = options.fieldValidation !== 'Ignore';
   if (type === 'application/json-patch+json') {
     const { operations, strictErrors } = yield* decodeJsonPatchSteps(value, { isStrict: validates, duplicateFields });
-    return { parsed: operations, strictErrors };
+    if (!repeatedKeys) return { parsed: operations, strictErrors };
+    const parsed = (yield* parseWithRepeatedKeys(body, repeatedKeys)) as readonly (JsonObject | null)[];
+    for (const operation of parsed) if (operation) resolveRepeatedKeys(operation);
+    return { parsed: parsed.map((operation) => operation ?? {}), strictErrors, hasRepeatedKeys: true };
   }
   const errors = strictErrors([], duplicateFields);
   if (type !== 'application/strategic-merge-patch+json') {
@@ -290,10 +296,14 @@ export class Patch {
   readonly #body: Buffer;
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
+  readonly #hasRepeatedKeys: boolean;
   /** Objects that the patch visited. Go holds them as maps, which it encodes with sorted keys. */
   readonly #sorted = new WeakSet<object>();
 
-  private constructor({ context, endpoint, type, body, options }: PatchInput, { parsed, strictErrors }: PatchContent) {
+  private constructor(
+    { context, endpoint, type, body, options }: PatchInput,
+    { parsed, strictErrors, hasRepeatedKeys = false }: PatchContent,
+  ) {
     this.context = context;
     this.endpoint = endpoint;
     this.type = type;
@@ -301,6 +311,7 @@ export class Patch {
     this.#body = body;
     this.#parsed = parsed;
     this.#strictErrors = strictErrors;
+    this.#hasRepeatedKeys = hasRepeatedKeys;
   }
 
   /**
@@ -339,14 +350,17 @@ export class Patch {
     yield;
     yield* this.#checkTypeMeta(patched);
     let decoded: Decoded<KubeObject>;
+    let resultErrors: readonly string[] | undefined;
     try {
+      if (this.#hasRepeatedKeys) ({ decoded, strictErrors: resultErrors } = yield* this.#decodeRepeated(patched, pace));
       // Errors contain the whole document, so it is copied: decoding by a schema drops unknown fields.
-      decoded = yield* decodeDocument(
-        endpoint,
-        endpoint.decode ? yield* deepCopySteps(patched) : patched,
-        pace,
-        this.#isStrategic ? { form: 'unstructured' } : undefined,
-      );
+      else
+        decoded = yield* decodeDocument(
+          endpoint,
+          endpoint.decode ? yield* deepCopySteps(patched) : patched,
+          pace,
+          this.#isStrategic ? { form: 'unstructured' } : undefined,
+        );
     } catch (error) {
       if (error instanceof DecodeError) throw yield* this.#undecodable(current, error);
       throw error;
@@ -355,7 +369,7 @@ export class Patch {
     const wrongKind = this.#wrongKind(object);
     if (wrongKind !== undefined) throw yield* this.#undecodable(current, new DecodeError(wrongKind));
     const form = endpoint.decode || this.#isStrategic ? surrounded : undefined;
-    const errors = yield* this.#errorsOf(strictErrors(decoded.unknownFields, [], form));
+    const errors = yield* this.#errorsOf(resultErrors ?? strictErrors(decoded.unknownFields, [], form));
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
     if (options.fieldValidation === 'Warn') warnOf(this.context, errors);
@@ -368,6 +382,18 @@ export class Patch {
       throw error;
     }
     return object;
+  }
+
+  /** Decodes a document whose objects may have repeated keys, like the body of a request. */
+  *#decodeRepeated(patched: unknown, pace: Pace): Steps<{ decoded: Decoded<KubeObject>; strictErrors: readonly string[] }> {
+    const { endpoint } = this;
+    const bytes = Buffer.from(yield* this.#shown(patched));
+    const { value, duplicateFields, repeatedKeys } = yield* parseJsonSteps(bytes, undefined, 'keep');
+    const merged = repeatedKeys && !endpoint.decode ? yield* mergeRepeatedKeys(endpoint.type, bytes, repeatedKeys) : undefined;
+    const decoded = yield* decodeDocument(endpoint, merged ? merged.value : value, pace);
+    if (merged) return { decoded, strictErrors: merged.strictErrors };
+    const form = endpoint.decode && surrounded;
+    return { decoded, strictErrors: [...strictErrors([], duplicateFields), ...strictErrors(decoded.unknownFields, [], form)] };
   }
 
   /**
@@ -385,10 +411,10 @@ export class Patch {
   }
 
   /** Returns the strict errors of the patch and its result. */
-  *#errorsOf(unknown: string[]): Steps<string[]> {
+  *#errorsOf(unknown: readonly string[]): Steps<string[]> {
     // The decoder of custom resources names them in upstream's order.
     const isOrdered = this.type === 'application/json-patch+json' || this.endpoint.decode !== undefined;
-    const sorted = isOrdered ? unknown : yield* sortedSteps(unknown, compareUtf8);
+    const sorted = isOrdered ? unknown : yield* sortedSteps([...unknown], compareUtf8);
     return [...this.#strictErrors, ...sorted];
   }
 
@@ -458,7 +484,7 @@ export class Patch {
     try {
       switch (this.type) {
         case 'application/json-patch+json':
-          return yield* this.#inTime(applyJsonPatchSteps(document, this.#parsed, this.#sorted));
+          return yield* this.#inTime(applyJsonPatchSteps(document, this.#parsed, this.#sorted, this.#hasRepeatedKeys));
         case 'application/merge-patch+json':
           return yield* applyMergePatch(document, this.#parsed, !this.endpoint.decode && hasRawContent(this.endpoint.type));
         default:
@@ -503,6 +529,7 @@ export class Patch {
     if (this.type !== 'application/json-patch+json') yield* noteMerged(patched, this.#parsed, this.#sorted);
     const keys = (object: object): Steps<readonly string[]> =>
       this.#sorted.has(object) ? sortedKeysSteps(object) : oneStep(() => keysOf(object));
-    return (yield* encodePartlyRawJsonSteps(patched, keys)).toString();
+    const json = yield* encodePartlyRawJsonSteps(patched, keys);
+    return (this.#hasRepeatedKeys ? plainJson(json) : json).toString();
   }
 }

@@ -1,4 +1,5 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
+import { gnosticV3Document } from '#apimachinery/openapi/gnostic-v3';
 import { OpenApiSchemas } from '#apimachinery/openapi/schemas';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
@@ -47,6 +48,7 @@ export class OpenApiRegistry {
   readonly #sources = new Map<string, OpenApiDocuments>();
   #foreign: OpenApiDocuments = new Map();
   readonly #answers = new WeakMap<DocumentBuilder, Promise<OpenApiAnswer>>();
+  readonly #protobuf = new WeakMap<DocumentBuilder, Promise<OpenApiAnswer>>();
   readonly #json = new JoinedSwagger(jsonForm);
   readonly #gnostic = new JoinedSwagger(gnosticForm);
   #present: OpenApiDocuments | undefined;
@@ -82,6 +84,18 @@ export class OpenApiRegistry {
   async document(path: string): Promise<OpenApiAnswer | undefined> {
     const builder = this.#documents().get(path);
     return builder && this.#answer(builder);
+  }
+
+  /** Returns a document as `application/com.github.proto-openapi.spec.v3@v1.0+protobuf`, with the ETag of the JSON. */
+  async documentProtobuf(path: string): Promise<OpenApiAnswer | undefined> {
+    const builder = this.#documents().get(path);
+    if (!builder) return undefined;
+    let answer = this.#protobuf.get(builder);
+    if (!answer) {
+      answer = this.#makeDocumentProtobuf(builder);
+      this.#protobuf.set(builder, answer);
+    }
+    return answer;
   }
 
   /** Returns `/openapi/v2` as JSON. */
@@ -128,6 +142,11 @@ export class OpenApiRegistry {
     return [[kindsOfAllGroups, ...own], [...this.#foreign.values()]];
   }
 
+  async #makeDocumentProtobuf(builder: DocumentBuilder): Promise<OpenApiAnswer> {
+    const { etag, modified } = await this.#answer(builder);
+    return { ...(await inSteps(protobufSteps(builder))), etag, modified };
+  }
+
   async #makeProtobuf(): Promise<OpenApiAnswer> {
     const joined = this.#joined();
     const { etag } = await this.swaggerJson();
@@ -137,6 +156,10 @@ export class OpenApiRegistry {
 
 function* answerSteps(builder: DocumentBuilder): Steps<OpenApiAnswer> {
   return yield* documentAnswer(yield* builder());
+}
+
+function* protobufSteps(builder: DocumentBuilder): Steps<OpenApiAnswer> {
+  return yield* toAnswer(yield* gnosticV3Document(yield* builder()));
 }
 
 /**

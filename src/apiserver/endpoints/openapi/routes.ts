@@ -8,8 +8,9 @@ import type { OpenApiRegistry } from './openapi-registry.ts';
 import { precondition } from './preconditions.ts';
 
 const json = 'application/json';
-/** Content-Type of the protobuf form. Clients request it with `@v1.0` or `.v1.0`. */
+/** Content-Types of the protobuf forms. Clients request them with `@v1.0` or `.v1.0`. */
 const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const documentProtobuf = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 
 /** Returns the type of `offered` that the client prefers; undefined if it accepts none. */
 export function acceptedType(accept: string | undefined, offered: readonly string[]): string | undefined {
@@ -99,22 +100,23 @@ async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Pr
 
 /** Serves a document. Under its hash it is immutable; another hash redirects to the current one. */
 async function serveDocument(context: RequestContext, path: string, openApi: OpenApiRegistry): Promise<void> {
-  const answer = await openApi.document(path);
+  const type = acceptedType(context.header('accept'), [json, documentProtobuf]);
+  const answer = await (type === documentProtobuf ? openApi.documentProtobuf(path) : openApi.document(path));
   if (!answer) return respondBytes(context, 404, undefined, undefined);
-  if (acceptedType(context.header('accept'), [json]) === undefined) return notAcceptable(context);
+  if (type === undefined) return notAcceptable(context);
   const hash = (context.query !== '' && context.searchParams.get('hash')) || null;
   if (hash !== null && hash !== answer.etag) {
     context.headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept', 'Location', `/openapi/v3/${path}?hash=${answer.etag}`);
-    return respondBytes(context, 301, json, undefined);
+    return respondBytes(context, 301, type, undefined);
   }
-  if (isAnswered(context, json, answer)) return;
+  if (isAnswered(context, type, answer)) return;
   if (hash !== null) {
     const year = 365 * 24 * 60 * 60 * 1000;
     setHeader(context.headers, 'Cache-Control', 'public, immutable');
     context.headers.push('Expires', new Date(Date.now() + year).toUTCString());
   }
-  if (isPart(context, json, answer)) return;
-  context.exchange.sendPieces(200, startHeaders(context, 200, json), answer.pieces, answer.size);
+  if (isPart(context, type, answer)) return;
+  context.exchange.sendPieces(200, startHeaders(context, 200, type), answer.pieces, answer.size);
 }
 
 /** Installs /openapi/v2 and /openapi/v3 with the paths below. Upstream: kube-openapi/pkg/handler, handler3. */

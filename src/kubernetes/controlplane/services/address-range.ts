@@ -54,6 +54,11 @@ export class AddressRange {
     return family === this.family && address >= this.first && address <= this.last;
   }
 
+  /** True if it is an address of this range, allocatable or not. */
+  includes(family: IPFamily, address: bigint): boolean {
+    return family === this.family && address >= this.network && address <= this.#end;
+  }
+
   format(address: bigint): string {
     return formatAddress(this.family, address);
   }
