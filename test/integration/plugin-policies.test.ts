@@ -185,7 +185,7 @@ it('a scope applies to requests that are not traced, by the labels that the name
     users: ['jane', 'joe'].map((name) => ({ name, groups: ['system:masters'] })),
   });
   const statusOf = async (as: string, labels = { app: 'web' }): Promise<number> =>
-    (await cluster.fetch(`${maps}?dryRun=All`, { as, body: { metadata: { name: 'a', labels, annotations: { be: 'validate denies' } } } }))
+    (await cluster.fetch(`${maps}?dryRun=All`, { as, body: { metadata: { name: 'a', labels, annotations: { be: 'admit denies' } } } }))
       .status;
   const label = async (env: string): Promise<void> => {
     const body = { metadata: { labels: { env } } };
