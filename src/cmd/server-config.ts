@@ -219,6 +219,8 @@ export interface ServerConfig {
   readonly nodeCidrs?: NodeCidrRanges | undefined;
   /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
+  /** Names of admission plugins of packages that are disabled: `before` and `after` of others may name them, without effect. */
+  readonly disabledPlugins?: readonly string[] | undefined;
   readonly requests: {
     readonly timeoutMs: number;
     /** Minimum timeout of watches that request none; undefined: half an hour. */

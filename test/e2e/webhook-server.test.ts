@@ -337,6 +337,8 @@ it('explains what the plugins do, without a deployment', async () => {
   );
   expect(admitted?.split('\n', 1)[0]).toBe(`CREATE /api/v1/namespaces/default/configmaps by ${user}: 200`);
   expect(denied).not.toContain('review');
+  // The sum of both phases is rounded as each of them is.
+  expect(denied).toMatch(/─ \d+(\.\d{1,3})? ms in total/);
   const update = `${command('kubenest webhook explain')} --verb=delete --as=ali`;
   await expect(run(update)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('cannot get resource "configmaps"') });
   await writeFile(join(folder, 'objects.yaml'), JSON.stringify(object('b', {})));

@@ -173,6 +173,34 @@ it('scope and exceptions select the requests for which the plugin is called', as
   );
 });
 
+it('a scope applies to requests that are not traced, by the labels that the namespace has now and those of the object', async () => {
+  const scope = {
+    namespaceSelector: { matchLabels: { env: 'prod' } },
+    objectSelector: { matchLabels: { app: 'web' } },
+    excludedUsers: ['jo*'],
+  };
+  await using cluster = await startTestCluster({
+    config: { plugins: await loadPlugins([requestWith({ scope })], folder) },
+    quiet: true,
+    users: ['jane', 'joe'].map((name) => ({ name, groups: ['system:masters'] })),
+  });
+  const statusOf = async (as: string, labels = { app: 'web' }): Promise<number> =>
+    (await cluster.fetch(`${maps}?dryRun=All`, { as, body: { metadata: { name: 'a', labels, annotations: { be: 'admit denies' } } } }))
+      .status;
+  const label = async (env: string): Promise<void> => {
+    const body = { metadata: { labels: { env } } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    expect((await cluster.fetch('/api/v1/namespaces/default', { method: 'PATCH', headers, body })).status).toBe(200);
+  };
+  expect(await statusOf('jane')).toBe(201);
+  await label('prod');
+  expect([await statusOf('jane'), await statusOf('joe'), await statusOf('jane', { app: 'db' }), await statusOf('jane')]).toEqual([
+    403, 201, 201, 403,
+  ]);
+  await label('test');
+  expect(await statusOf('jane')).toBe(201);
+});
+
 it('a policy of an unknown plugin stops the start', async () => {
   const policies = new Map([['Teams', readPolicy({}, 'p')]]);
   await expect(loadPlugins([{ package: './team', policies }], folder)).rejects.toThrow(

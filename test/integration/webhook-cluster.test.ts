@@ -11,7 +11,7 @@ import { ClusterApi } from '#cmd/webhook/cluster/cluster-api';
 import { ClusterInformers } from '#cmd/webhook/cluster/cluster-informers';
 import { ClusterKinds } from '#cmd/webhook/cluster/cluster-kinds';
 import { clusterConnection } from '#cmd/webhook/cluster/connection';
-import { webhookScheme } from '#cmd/webhook/webhook-scheme';
+import { knownScheme } from '#cmd/apis/known-scheme';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 const ignore = (): void => {};
@@ -65,7 +65,7 @@ it('fails with ServiceUnavailable if the cluster does not answer', async () => {
 });
 
 it('follows objects in the form of the server, and waits for kinds that do not exist yet', async () => {
-  using informers = new ClusterInformers(api, webhookScheme(), logger);
+  using informers = new ClusterInformers(api, knownScheme(), logger);
   const scalers = informers.for({ group: 'autoscaling', resource: 'horizontalpodautoscalers' });
   const widgets = informers.for({ group: 'acme.example', resource: 'widgets' });
   await scalers.synced;
@@ -97,7 +97,7 @@ it('follows objects in the form of the server, and waits for kinds that do not e
 });
 
 it('maps kinds to resources and reads their objects', async () => {
-  using informers = new ClusterInformers(api, webhookScheme(), logger);
+  using informers = new ClusterInformers(api, knownScheme(), logger);
   using kinds = new ClusterKinds(api, informers, logger);
   await kinds.start();
   const kind = { group: '', version: 'v1', kind: 'ConfigMap' };

@@ -16,7 +16,7 @@ import { serveSdk } from '#apiserver/plugins/serve-sdk';
 import { noCredentials, type ServiceConnection } from '#apiserver/network/webhook/kubeconfig';
 import { newLog } from '#cmd/logging/log';
 import { webhookConfigurations } from '#cmd/webhook/manifests/webhook-configurations';
-import { webhookScheme } from '#cmd/webhook/webhook-scheme';
+import { knownScheme } from '#cmd/apis/known-scheme';
 import { createWebhookServer, type WebhookServer } from '#cmd/webhook/webhook-server';
 import { startTestCluster } from '#testing/index';
 import { issueServingCertificate } from '#testing/serving-certificate';
@@ -422,7 +422,7 @@ async function startWebhook(cluster: Cluster, loaded: readonly LoadedContributio
   const { port } = (await server.start()) as AddressInfo;
   await server.whenSynced();
   const plugins = loaded.map((contribution) => ({ contribution, phases: ['mutate', 'validate'] as const }));
-  const configurations = webhookConfigurations(plugins, webhookScheme(), {
+  const configurations = webhookConfigurations(plugins, knownScheme(), {
     name: 'kubenest',
     excludedNamespaces: [],
     clientConfig: (path) => ({ url: `https://127.0.0.1:${port}${path}`, caBundle: Buffer.from(certificateAuthority).toString('base64') }),

@@ -2,18 +2,22 @@ import type { AdmissionHandler, AdmissionMatch, Attributes } from './attributes.
 import type { Operation } from '#apiserver/request/admission-context';
 import type { AdmissionMetrics, StepTimer } from './admission-metrics.ts';
 import { admissionPluginOptions, matchOf } from './admission-plugin.ts';
+import { scopeOf, type StepScope, StepSelection } from './step-selection.ts';
 
 /** A plugin's method for one phase. */
 export interface Step {
   readonly name: string;
   /** Timer of the step; undefined: the step is not measured. */
   readonly timer: StepTimer | undefined;
+  /** Requests out of this scope need no call of `run`; undefined: every request needs one. */
+  readonly scope: StepScope | undefined;
   run(request: Attributes): void | Promise<void>;
 }
 
 /** The steps of a phase, in order. */
 export interface Phase {
   readonly steps: readonly Step[];
+  readonly selection: StepSelection<Step>;
   readonly timer: StepTimer | undefined;
 }
 
@@ -97,9 +101,9 @@ class PluginChain implements AdmissionSteps {
       .map((plugin) => {
         const { name } = admissionPluginOptions(plugin);
         const timer = this.metrics?.plugin(name, phase, operation);
-        return { name, timer, run: (request: Attributes): void | Promise<void> => plugin[phase]?.(request) };
+        return { name, timer, scope: scopeOf(plugin), run: (request: Attributes): void | Promise<void> => plugin[phase]?.(request) };
       });
-    return { steps, timer: this.metrics?.step(phase, operation) };
+    return { steps, selection: new StepSelection(steps), timer: this.metrics?.step(phase, operation) };
   }
 }
 

@@ -44,12 +44,13 @@ export class RequestAdmission implements AdmissionContext {
   }
 
   #measured(
-    { steps, timer }: Phase,
+    { selection, timer }: Phase,
     call: AdmissionCall,
     work: (steps: readonly Step[], request: AdmissionRequest) => void | Promise<void>,
   ): void | Promise<void> {
-    if (steps.length === 0) return;
+    if (selection.steps.length === 0) return;
     const request = new AdmissionRequest(this.context, this.target, call);
+    const steps = selection.for(request);
     const began = performance.now();
     try {
       const result = work(steps, request);
@@ -79,6 +80,7 @@ function run(steps: readonly Step[], request: Attributes, from = 0): void | Prom
   let began = performance.now();
   for (let at = from; at < steps.length; at += 1) {
     const step = steps[at] as Step;
+    if (step.scope?.includesObjects(request) === false) continue;
     let result: void | Promise<void>;
     try {
       result = step.run(request);

@@ -3,6 +3,7 @@ import { createJsonPatch, type JsonPatchOperation } from '#apimachinery/patch/cr
 import { deepCopy } from '#apimachinery/runtime/copy';
 import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
 import type { Attributes } from './attributes.ts';
+import { StepSelection } from './step-selection.ts';
 import type { Operation } from '#apiserver/request/admission-context';
 import { isSecret, type RequestTrace, rounded } from '#apiserver/request/request-trace';
 
@@ -19,7 +20,8 @@ export class TracedAdmission implements AdmissionSteps {
   }
 
   #phase({ steps, timer }: Phase, stage: 'admit' | 'validate'): Phase {
-    return { steps: steps.map((step) => this.#traced(step, stage)), timer };
+    const traced = steps.map((step) => this.#traced(step, stage));
+    return { steps: traced, selection: new StepSelection(traced), timer };
   }
 
   #traced({ name, timer, run }: Step, stage: 'admit' | 'validate'): Step {
@@ -27,6 +29,8 @@ export class TracedAdmission implements AdmissionSteps {
     return {
       name,
       timer,
+      // The trace names the plugins out of whose scope the request is.
+      scope: undefined,
       async run(request) {
         const before = stage === 'admit' ? deepCopy(request.object) : undefined;
         const began = performance.now();

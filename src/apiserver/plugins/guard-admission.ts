@@ -2,6 +2,7 @@ import { newInternalError } from '#apimachinery/api/errors';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
 import { BoundaryError, type CallEffects, PluginBoundary } from '#apiserver/admission/plugin-boundary';
+import { stepScope } from '#apiserver/admission/step-selection';
 import { type PluginOrigin, type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import type { PolicyControl } from './policy/policy-control.ts';
@@ -60,6 +61,7 @@ export function guardAdmission(
   const guarded = new GuardedAdmission(plugin, guard, failures, parts);
   // The prototype carries the metadata of the class's decorators.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
+    [stepScope]: parts.policy?.stepScope,
     ...(plugin.admit && { admit: (request: Attributes) => guarded.call('admit', request) }),
     ...(plugin.validate && { validate: (request: Attributes) => guarded.call('validate', request) }),
   });

@@ -1,12 +1,15 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { runCommand } from '#cmd/commands/commands';
 import { LogOutput } from '#cmd/logging/log-output';
+import { completeOptions } from '#cmd/options/complete';
 import { flagValues } from '#cmd/options/flag-values';
 import { readServerOptions } from '#cmd/options/read-server-options';
+import { webhookManifests } from '#cmd/webhook/manifests/webhook-manifests';
+import { startTestCluster } from '#testing/index';
 
 const head = 'apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\n';
 const source = `
@@ -128,6 +131,61 @@ it.each([
   expect(code).toBe(1);
   const all = errors.join('\n');
   for (const problem of problems) expect(all).toContain(problem);
+});
+
+describe('plugins without a place', () => {
+  const manifests = { name: 'w', namespace: 'w', image: 'w', replicas: 1, excludeNamespace: [], url: 'https://localhost' };
+  const never = 'match[0].resources: unknown resource "podz" (did you mean "pods"?)';
+  beforeAll(async () => {
+    await mkdir(join(folder, 'useless'));
+    await write('useless/package.json', {
+      name: '@acme/useless',
+      version: '1.0.0',
+      type: 'module',
+      kubenest: { sdk: '^1', plugins: ['./index.js'] },
+    });
+    await write(
+      'useless/index.js',
+      `import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+const plugin = (options) => { class Some { validate() {} } AdmissionPlugin(options)(Some); return Some; };
+const pods = [{ groups: [''], resources: ['pods'], operations: ['CREATE'] }];
+export default contribute(
+  plugin({ name: 'Never', match: [{ groups: [''], resources: ['podz'], operations: ['CREATE'] }] }),
+  plugin({ name: 'First', match: pods, before: ['Second'] }),
+  plugin({ name: 'Second', match: pods, before: ['First'] }),
+);
+`,
+    );
+  });
+
+  it('are problems for `validate`, also beside other ones', async () => {
+    for (const more of ['', 'serving: { securPort: 1 }\n']) {
+      const file = await write('placeless.yaml', `${head}${more}plugins: [{ package: ./useless }]\n`);
+      const { code, errors } = await run('config', 'validate', file);
+      const all = errors.join('\n');
+      expect([code, all]).toEqual([1, expect.stringContaining(`plugin package @acme/useless: index.js: admission plugin Never: ${never}`)]);
+      expect(all).toMatch(/First.*Second|Second.*First/);
+    }
+  });
+
+  it('have no webhook', async () => {
+    const file = await write('placeless.yaml', `${head}plugins: [{ package: ./useless, contributions: [Never] }]\n`);
+    await expect(webhookManifests({ ...manifests, config: file })).rejects.toThrow(never);
+  });
+
+  it('are no problem if the file disables them', async () => {
+    const disabled = 'admission: { disableAdmissionPlugins: [Never, First] }\n';
+    const file = await write('placeless.yaml', `${head}${disabled}plugins: [{ package: ./useless }]\n`);
+    expect(await run('config', 'validate', file)).toMatchObject({ code: 0, errors: [] });
+    const command = await readServerOptions([`--config=${file}`, '--ephemeral']);
+    if (!('options' in command)) throw new Error('no options');
+    const { config, dispose } = await completeOptions(command.options);
+    await dispose();
+    const { plugins, disabledPlugins } = config;
+    await using cluster = await startTestCluster({ config: { plugins, disabledPlugins }, quiet: true });
+    const { plugins: listed } = (await (await cluster.fetch('/debug/plugins')).json()) as { plugins: { name: string }[] };
+    expect(listed.map(({ name }) => name)).toEqual(['Second']);
+  });
 });
 
 it('validate reports files that do not exist, and leaves nothing behind', async () => {

@@ -1,3 +1,4 @@
+import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { errorMessage } from '#apiserver/base/system-error';
 import { completeOptions } from '#cmd/options/complete';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
@@ -27,9 +28,9 @@ async function completionProblems(options: ServerOptions): Promise<readonly stri
     // The certificates that a start would create go to a temporary folder.
     options.data.ephemeral = true;
     options.serving.certDir = '';
-    const { dispose } = await completeOptions(options);
+    const { config, dispose } = await completeOptions(options);
     await dispose();
-    return [];
+    return await placementProblems(config.plugins ?? [], config.disabledPlugins);
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     return error.problems;
@@ -41,11 +42,40 @@ async function packageProblems(file: string): Promise<readonly string[]> {
   const options = defaultOptions('kubenest serve');
   await readConfigFile(file, options, flagTable());
   try {
-    await loadConfiguredPlugins(options.plugins);
-    return [];
+    return await placementProblems(await loadConfiguredPlugins(options.plugins));
   } catch (error) {
     return errorMessage(error)
       .split('\n')
       .map((problem) => `--config: ${problem}`);
   }
+}
+
+/** Returns the problems of admission plugins that never match a request, or whose order contradicts itself: a start finds them last. */
+async function placementProblems(loaded: readonly LoadedContribution[], disabled: readonly string[] = []): Promise<readonly string[]> {
+  const plugins = contributionsOf(loaded, 'AdmissionPlugin');
+  if (plugins.length === 0) return [];
+  const [{ refuseUseless }, { knownScheme }, { orderPlugins }, { admissionPlugins }] = await Promise.all([
+    import('#cmd/apis/useless-plugins'),
+    import('#cmd/apis/known-scheme'),
+    import('#apiserver/plugins/order-plugins'),
+    import('#cmd/builtin-plugins'),
+  ]);
+  const checks = [
+    () => refuseUseless(loaded, knownScheme()),
+    () =>
+      orderPlugins(
+        [],
+        plugins.map(({ described }) => described.options),
+        undefined,
+        new Set([...admissionPlugins.keys(), ...disabled]),
+      ),
+  ];
+  return checks.flatMap((check) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      return errorMessage(error).split('\n');
+    }
+  });
 }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { RequestContext } from '#apiserver/request/request-context';
+import { rounded } from '#apiserver/request/request-trace';
 import { latenciesOf } from '#apiserver/server/handler-chain';
 import type { Logger } from '#apiserver/base/logger';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
@@ -46,7 +47,8 @@ export function newLog(verbosity: number, flushMs = 1_000): Log {
         return logsRequests;
       },
       request: (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP'),
-      slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds, cameTo: latenciesOf(context) }, 'slow request'),
+      slow: (context, milliseconds) =>
+        logger.info({ ...describe(context), milliseconds: rounded(milliseconds), cameTo: latenciesOf(context) }, 'slow request'),
       health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
     },
     info: (fields, message) => logger.info(fields, message),

@@ -4,17 +4,16 @@ import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
+import type { AdmissionHandler } from '#apiserver/admission/attributes';
 import type { Contribution } from '#apiserver/plugins/contribute';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { PluginServices } from '#apiserver/plugins/plugin-services';
 import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
 import { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
 import { ExceptionStatuses } from '#apiserver/plugins/policy/exception-status';
-import { ConfigurationError } from '#apiserver/plugins/read-configuration';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import { Scheme } from '#apiserver/registry/scheme';
-import { matchProblems, matchTargets } from '#cmd/apis/match-problems';
+import { refuseUseless } from '#cmd/apis/useless-plugins';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -41,7 +40,8 @@ export class AdmissionModule {
   static register({
     admission: enabled,
     admissionConfigurations = new Map(),
-  }: Pick<ServerConfig, 'admission' | 'admissionConfigurations'>): DynamicModule {
+    disabledPlugins = [],
+  }: Pick<ServerConfig, 'admission' | 'admissionConfigurations' | 'disabledPlugins'>): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`unknown admission plugin ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
     return {
@@ -52,7 +52,7 @@ export class AdmissionModule {
         {
           provide: PackageAdmission,
           useFactory: (services: Container, contributions: Contributions, scheme: Scheme, lifetime: Lifetime) => {
-            refuseUseless(contributions, scheme);
+            refuseUseless(contributions.all, scheme);
             return new PackageAdmission(services, contributions, exceptionsOf(contributions, services, lifetime));
           },
           inject: [Container, Contributions, Scheme, Lifetime],
@@ -60,7 +60,7 @@ export class AdmissionModule {
         {
           provide: AdmissionChain,
           useFactory: (services: Container, builtIns: BuiltIns, ofPackages: PackageAdmission, registry: LimitedRegistry) => {
-            const plugins = pluginsInOrder({ services, builtIns, ofPackages }, enabled, admissionConfigurations);
+            const plugins = pluginsInOrder({ services, builtIns, ofPackages, disabled: disabledPlugins }, enabled, admissionConfigurations);
             return new AdmissionChain(plugins, new AdmissionMetrics(registry));
           },
           inject: [Container, BuiltIns, PackageAdmission, LimitedRegistry],
@@ -70,20 +70,6 @@ export class AdmissionModule {
       exports: [AdmissionChain, AdmissionInterceptor, PackageAdmission],
     };
   }
-}
-
-/** Throws a ConfigurationError that names each plugin of a package that would never be called. */
-export function refuseUseless(contributions: Contributions, scheme: Scheme): void {
-  const groups = contributions.of('ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
-  const plugins = contributions.of('AdmissionPlugin');
-  if (plugins.length === 0) return;
-  const targets = matchTargets(scheme, groups);
-  const problems = plugins.flatMap(({ described, origin }) => {
-    const { name, match } = described.options as AdmissionPluginOptions;
-    const subject = `${origin ? `plugin package ${origin.package}: ${origin.file === undefined ? '' : `${origin.file}: `}` : ''}admission plugin ${name}`;
-    return matchProblems(match, targets).map((problem) => `${subject}: ${problem}`);
-  });
-  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 /** Follows the exceptions that are API objects, if the server has their API. */
@@ -103,10 +89,12 @@ interface PluginSources {
   readonly services: Container;
   readonly builtIns: BuiltIns;
   readonly ofPackages: PackageAdmission;
+  /** Names of plugins of packages that are not created. */
+  readonly disabled: readonly string[];
 }
 
 function pluginsInOrder(
-  { services, builtIns, ofPackages }: PluginSources,
+  { services, builtIns, ofPackages, disabled }: PluginSources,
   enabled: readonly string[],
   configurations: ReadonlyMap<string, object>,
 ): AdmissionHandler[] {
@@ -119,6 +107,6 @@ function pluginsInOrder(
     return options;
   });
   const anchor = enabled.find((name) => last.includes(name));
-  const order = orderPlugins(enabled, added, anchor, new Set(own.keys()));
+  const order = orderPlugins(enabled, added, anchor, new Set([...own.keys(), ...disabled]));
   return order.map((name) => plugins.get(name) as AdmissionHandler);
 }

@@ -210,6 +210,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       tracing,
       admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
+      disabledPlugins: namesOf(loaded ?? []).filter((name) => options.admission.disableAdmissionPlugins.includes(name)),
       plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own, scheduler))],
       requests: {
         timeoutMs: requests.requestTimeout,

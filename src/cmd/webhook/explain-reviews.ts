@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type GroupVersionKind, type GroupVersionResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { applyJsonPatch } from '#apimachinery/patch/json-patch';
 import type { Operation } from '#apiserver/request/admission-context';
-import type { TraceDocument, TraceStep } from '#apiserver/request/request-trace';
+import { rounded, type TraceDocument, type TraceStep } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { traceText } from '#apiserver/tracing/trace-text';
@@ -136,7 +136,7 @@ async function explained(server: WebhookServer, request: Explained): Promise<Exp
     status: response.allowed ? 200 : (response.status?.code ?? 403),
     message: response.status?.message ?? '',
     warnings: answers.flatMap(({ response: { warnings = [] } }) => warnings),
-    milliseconds: answers.reduce((sum, one) => sum + one.trace.milliseconds, 0),
+    milliseconds: rounded(answers.reduce((sum, one) => sum + one.trace.milliseconds, 0)),
     steps: answers.flatMap((one) => one.trace.steps).flatMap(admissionStep),
   });
   return { text, allowed: response.allowed };

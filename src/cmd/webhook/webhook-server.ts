@@ -20,7 +20,7 @@ import type { ServingCertificate, TlsOptions } from '#apiserver/serving/secure-s
 import { RequestTraces } from '#apiserver/tracing/request-traces';
 import type { Log } from '#cmd/logging/log';
 import { Contributions } from '#cmd/modules/contributions';
-import { refuseUseless } from '#cmd/modules/admission.module';
+import { refuseUseless } from '#cmd/apis/useless-plugins';
 import { everyMetric, type TracingConfig } from '#cmd/server-config';
 import { newTracing } from '#cmd/serving/tracing';
 import { clusterAuthorizer, clusterGuards } from './cluster/cluster-access.ts';
@@ -31,7 +31,7 @@ import { ReviewTargets } from './review/review-targets.ts';
 import { installReviews } from './review/review-routes.ts';
 import { Reviewer } from './review/reviewer.ts';
 import { WebhookPlugins } from './webhook-plugins.ts';
-import { webhookScheme } from './webhook-scheme.ts';
+import { knownScheme } from '#cmd/apis/known-scheme';
 import { webhookServices } from './webhook-services.ts';
 
 /** Port of a webhook server. */
@@ -122,10 +122,10 @@ export async function createWebhookServer(config: WebhookConfig): Promise<Webhoo
 async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Promise<WebhookServer> {
   const { log, contributions: loaded } = config;
   const registry = new LimitedRegistry(everyMetric);
-  const scheme = webhookScheme();
+  const scheme = knownScheme();
   const contributions = new Contributions(admissionPluginsOf(loaded));
   opened.defer(() => contributions.instances?.[Symbol.asyncDispose]());
-  refuseUseless(contributions, scheme);
+  refuseUseless(contributions.all, scheme);
   const api = opened.use(new ClusterApi(config.connection));
   const informers = opened.use(new ClusterInformers(api, scheme, log));
   const kinds = opened.use(new ClusterKinds(api, informers, log));

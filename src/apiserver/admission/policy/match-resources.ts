@@ -57,16 +57,28 @@ export class MatchResources {
    * missing namespace.
    */
   match(request: Attributes, { rules, excluded }: Candidate, namespaces: Informer): EquivalentResource | undefined {
-    if (!this.#matchesObjects(request)) return undefined;
+    if (!this.matchesObjects(request)) return undefined;
     if (matchOfName(excluded, request.name)) return undefined;
     const matched = rules ? matchOfName(rules, request.name) : request;
     return matched && this.#matchesNamespace(request, namespaces) ? matched : undefined;
   }
 
-  #matchesObjects({ object, oldObject }: Attributes): boolean {
+  /** Returns true if the object selector matches the new or the old object. */
+  matchesObjects({ object, oldObject }: Attributes): boolean {
     const selector = this.#objectSelector;
     if (selector.isEmpty()) return true;
     return [object, oldObject].some((candidate) => candidate?.metadata !== undefined && selector.matches(candidate.metadata.labels ?? {}));
+  }
+
+  /** Returns the stored namespace whose labels decide about the request; undefined if none does, or if it is missing. */
+  decidingNamespace(request: Attributes, namespaces: Informer): KubeObject | undefined {
+    if (request.namespace === '' || this.#namespaceSelector.isEmpty() || writesNamespace(request)) return undefined;
+    return namespaces.get('', request.namespace);
+  }
+
+  /** Returns true if the namespace selector matches the namespace. */
+  matchesLabelsOf(namespace: KubeObject): boolean {
+    return this.#namespaceSelector.matches(namespace.metadata.labels ?? {});
   }
 
   #matchesNamespace(request: Attributes, namespaces: Informer): boolean {
@@ -77,10 +89,12 @@ export class MatchResources {
 
 /** Returns the namespace of a request: the written one for a write of the namespace itself, otherwise the stored one. */
 function namespaceOf(request: Attributes, namespaces: Informer): KubeObject {
-  const { resource, subresource, operation } = request;
-  const writesNamespace = resource.resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
-  if (writesNamespace) return request.object;
+  if (writesNamespace(request)) return request.object;
   const found = namespaces.get('', request.namespace);
   if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, request.namespace);
   return found;
+}
+
+function writesNamespace({ resource, subresource, operation }: Attributes): boolean {
+  return resource.resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
 }

@@ -36,8 +36,16 @@ const inScope: readonly [scope: object, more?: Partial<Attributes>][] = [
   [{ users: ['joe'], groups: ['dev'] }],
   [{ excludedUsers: ['system:*'] }],
 ];
+/** Returns the decision in one step, and in the two steps of the chain of plugins: by namespace and user, and by the objects. */
+function decisions(scope: object, more: Partial<Attributes> | undefined): unknown {
+  const of = request(more);
+  const { scope: compiled } = readPolicy({ scope }, 'p');
+  const mayBe = compiled?.mayInclude(of, compiled.decidingNamespace(of, namespaces));
+  return [compiled?.includes(of, namespaces), mayBe && compiled?.includesObjects(of)];
+}
+
 it.each(inScope)('scope %j includes the request', (scope, more) => {
-  expect(readPolicy({ scope }, 'p').scope?.includes(request(more), namespaces)).toBe(true);
+  expect(decisions(scope, more)).toEqual([true, true]);
 });
 
 const budget = (): { remaining: number } => ({ remaining: 1_000_000 });
@@ -53,7 +61,13 @@ const outOfScope: readonly [scope: object, more?: Partial<Attributes>][] = [
   [{ excludedGroups: ['dev'] }],
 ];
 it.each(outOfScope)('scope %j does not include the request', (scope, more) => {
-  expect(readPolicy({ scope }, 'p').scope?.includes(request(more), namespaces)).toBe(false);
+  expect(decisions(scope, more)).toEqual([false, false]);
+});
+
+it('the labels of the stored namespace do not decide about a write of the namespace', () => {
+  const { scope } = readPolicy({ scope: { namespaceSelector: { matchLabels: { env: 'prod' } } } }, 'p');
+  const of = request({ resource: { group: '', version: 'v1', resource: 'namespaces' }, operation: 'UPDATE' });
+  expect(scope?.mayInclude(of, scope.decidingNamespace(of, namespaces))).toBe(true);
 });
 
 it.each<[exception: object, covers: boolean, more?: Partial<Attributes>]>([

@@ -1,6 +1,7 @@
 import { fieldPath } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
+import type { KubeObject } from '#apimachinery/meta/types';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { type Candidate, MatchResources } from '#apiserver/admission/policy/match-resources';
 import type { Informer } from '#apiserver/registry/informers';
@@ -41,6 +42,10 @@ export class PolicyScope {
   readonly #selectors: MatchResources;
   readonly #subjects: SubjectTest | undefined;
   readonly #excludedSubjects: SubjectTest;
+  /** True if users or groups are members of the scope. */
+  readonly dependsOnUser: boolean;
+  /** True if it has a namespace selector. */
+  readonly dependsOnLabels: boolean;
 
   /** The selectors must be valid. */
   constructor(scope: ScopeConfiguration) {
@@ -49,17 +54,38 @@ export class PolicyScope {
     this.#excludedNamespaces = nameTest(scope.excludedNamespaces ?? []);
     this.#selectors = new MatchResources({ ...(namespaceSelector && { namespaceSelector }), ...(objectSelector && { objectSelector }) });
     this.#subjects = subjectTest(scope);
-    this.#excludedSubjects = subjectTest({ users: scope.excludedUsers ?? [], groups: scope.excludedGroups ?? [] }) as SubjectTest;
+    const [users, groups] = [scope.excludedUsers ?? [], scope.excludedGroups ?? []];
+    this.#excludedSubjects = subjectTest({ users, groups }) as SubjectTest;
+    this.dependsOnLabels = namespaceSelector !== undefined;
+    this.dependsOnUser = this.#subjects !== undefined || users.length > 0 || groups.length > 0;
   }
 
   /** Requests outside of namespaces do not match `namespaces`, but match every `namespaceSelector`, as for webhooks. */
   includes(request: Attributes, namespaces: Informer): boolean {
+    return this.#includesNames(request) && this.#selectors.match(request, everyResource, namespaces) !== undefined;
+  }
+
+  /** Returns the stored namespace whose labels decide about the request; undefined if none does, or if it is missing. */
+  decidingNamespace(request: Attributes, namespaces: Informer): KubeObject | undefined {
+    return this.#selectors.decidingNamespace(request, namespaces);
+  }
+
+  /** Returns false if no request of the user in the namespace can be in the scope. `namespace` is the deciding one. */
+  mayInclude(request: Pick<Attributes, 'namespace' | 'user'>, namespace: KubeObject | undefined): boolean {
+    return this.#includesNames(request) && (namespace === undefined || this.#selectors.matchesLabelsOf(namespace));
+  }
+
+  /** Returns false if the object selector excludes the objects of the request. */
+  includesObjects(request: Attributes): boolean {
+    return this.#selectors.matchesObjects(request);
+  }
+
+  #includesNames({ namespace, user }: Pick<Attributes, 'namespace' | 'user'>): boolean {
     return (
-      (this.#namespaces?.(request.namespace) ?? true) &&
-      !this.#excludedNamespaces(request.namespace) &&
-      (this.#subjects?.(request.user) ?? true) &&
-      !this.#excludedSubjects(request.user) &&
-      this.#selectors.match(request, everyResource, namespaces) !== undefined
+      (this.#namespaces?.(namespace) ?? true) &&
+      !this.#excludedNamespaces(namespace) &&
+      (this.#subjects?.(user) ?? true) &&
+      !this.#excludedSubjects(user)
     );
   }
 }

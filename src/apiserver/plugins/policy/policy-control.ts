@@ -2,6 +2,7 @@ import type { Container } from 'inversify';
 import type { StatusError } from '#apimachinery/api/errors';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { forbidden } from '#apiserver/admission/forbidden';
+import type { StepScope } from '#apiserver/admission/step-selection';
 import type { CostBudget } from '#apiserver/admission/cel/match-conditions';
 import { Clock } from '#apiserver/base/clock';
 import { Logger } from '#apiserver/base/logger';
@@ -64,6 +65,19 @@ export function scopeTest({ scope }: PluginPolicy, informers: Informers): (reque
   return (request) => scope.includes(request, namespaces);
 }
 
+/** Returns the scope of a policy in the form in which the chain of plugins evaluates it; undefined if it includes every request. */
+function stepScope({ scope }: PluginPolicy, informers: Informers): StepScope | undefined {
+  if (!scope) return undefined;
+  const namespaces = informers.for({ group: '', resource: 'namespaces' });
+  return {
+    dependsOnUser: scope.dependsOnUser,
+    dependsOnLabels: scope.dependsOnLabels,
+    decidingNamespace: (request) => scope.decidingNamespace(request, namespaces),
+    mayInclude: (request, namespace) => scope.mayInclude(request, namespace),
+    includesObjects: (request) => scope.includesObjects(request),
+  };
+}
+
 /** Applies the policy of one plugin to requests, and counts, traces and reports the results. */
 export class PolicyControl {
   readonly #violations: CounterMetric;
@@ -73,6 +87,8 @@ export class PolicyControl {
   readonly #labels: { readonly package: string; readonly plugin: string };
   /** Returns true if the policy's scope includes a request. */
   readonly #includes: (request: Attributes) => boolean;
+  /** The scope; undefined: every request. */
+  readonly stepScope: StepScope | undefined;
 
   constructor(
     private readonly policy: PluginPolicy,
@@ -81,6 +97,7 @@ export class PolicyControl {
   ) {
     const { metrics, informers } = services;
     this.#includes = scopeTest(policy, informers);
+    this.stepScope = stepScope(policy, informers);
     this.#labels = { package: plugin.package ?? '', plugin: plugin.name };
     this.#violations = metrics.counter({
       name: 'kubenest_plugin_violations_total',

@@ -3,10 +3,10 @@ import { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 import type { AdmissionMatch, AdmissionPluginClass, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
-import { webhookScheme } from '../webhook-scheme.ts';
+import { knownScheme } from '#cmd/apis/known-scheme';
 import { type PluginScope, type ServedPlugin, webhookEntries } from './webhook-entries.ts';
 
-const scheme = webhookScheme();
+const scheme = knownScheme();
 
 interface PluginTraits {
   readonly guard?: Partial<PluginGuard>;

@@ -3,7 +3,8 @@ import { stringify } from 'yaml';
 import { readText } from '#apiserver/base/system-error';
 import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-definitions';
 import { readWebhookFile } from '../webhook-configuration.ts';
-import { webhookScheme } from '../webhook-scheme.ts';
+import { knownScheme } from '#cmd/apis/known-scheme';
+import { refuseUseless } from '#cmd/apis/useless-plugins';
 import { deploymentObjects, labelsOf } from './deployment.ts';
 import { imageConfiguration } from './image-configuration.ts';
 import { recordPlugins } from './recorded-plugins.ts';
@@ -28,10 +29,12 @@ export interface ManifestOptions {
 export async function webhookManifests(options: ManifestOptions): Promise<string> {
   const { config, name, namespace, image, replicas, url, caFile } = options;
   const { plugins: packages, contributions } = await readWebhookFile(config);
+  const scheme = knownScheme();
+  refuseUseless(contributions, scheme);
   const { plugins, followed } = recordPlugins(contributions, packages);
   const authorities = caFile === undefined ? undefined : Buffer.from(await readText(caFile)).toString('base64');
   const trust = authorities === undefined ? {} : { caBundle: authorities };
-  const configurations = webhookConfigurations(plugins, webhookScheme(), {
+  const configurations = webhookConfigurations(plugins, scheme, {
     name,
     labels: labelsOf(name),
     // The pods of the server itself must start while no replica answers.

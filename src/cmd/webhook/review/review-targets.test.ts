@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { webhookScheme } from '../webhook-scheme.ts';
+import { knownScheme } from '#cmd/apis/known-scheme';
 import { ReviewTargets } from './review-targets.ts';
 
-const scheme = webhookScheme();
+const scheme = knownScheme();
 const version = { group: 'autoscaling', version: 'v1' };
 const kind = { ...version, kind: 'HorizontalPodAutoscaler' };
 const resource = { ...version, resource: 'horizontalpodautoscalers' };
