@@ -30,7 +30,7 @@ interface Validation {
   readonly strategy: Strategy;
   readonly validate: () => Findings;
   /** Throws Invalid if there are errors. */
-  readonly finish: (found: Findings) => void;
+  readonly finish: (found: Findings) => Promise<void> | undefined;
 }
 
 /**
@@ -79,9 +79,9 @@ export class WritePreparation {
       ],
       ofKind: strategy.validate?.(object, request) ?? [],
     });
-    const finish = ({ ofMeta, ofKind }: Findings): void => {
+    const finish = ({ ofMeta, ofKind }: Findings): Promise<void> | undefined => {
       if (checksMetaLast(strategy)) this.#throwInvalid(ofKind, object);
-      this.#finishCreate(request, object, [...ofMeta, ...ofKind]);
+      return this.#finishCreate(request, object, [...ofMeta, ...ofKind], pace);
     };
     return this.#validate({ request, object, existing: undefined, strategy, validate, finish }, pace);
   }
@@ -92,20 +92,19 @@ export class WritePreparation {
     if (!hasSteps && pace.isImmediate && !this.hooks.review) {
       const findings = settledAnew(validate);
       if (findings instanceof Promise) return findings.then(finish);
-      finish(findings);
-      return undefined;
+      return finish(findings);
     }
     const inTime = <T>(begin: () => Steps<T>): Promise<T> => settledSteps(() => untilTime(begin(), request.deadline ?? 0, endAtDeadline));
     const validateAtPace = async (): Promise<void> => {
       const { ofMeta, ofKind } = await (pace.isImmediate ? settledAnew(validate) : inTime(() => validatingSteps(validate)));
       const all = hasSteps ? [...ofKind, ...(await inTime(() => strategy.validateSteps!(object, existing, request)))] : ofKind;
       await pace.rest();
-      finish({ ofMeta, ofKind: (await this.hooks.review?.(object, existing, request, all)) ?? all });
+      await finish({ ofMeta, ofKind: (await this.hooks.review?.(object, existing, request, all)) ?? all });
     };
     return validateAtPace();
   }
 
-  #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
+  #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[], pace: Pace): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
     this.#throwInvalid(errors, object);
@@ -113,8 +112,25 @@ export class WritePreparation {
       invalid(fieldPath('metadata').child('name'), metadata.name, message),
     );
     this.#throwInvalid(segment, object);
-    for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
-    strategy.canonicalize?.(object, request);
+    return this.#finishValid(request, object, strategy, () => strategy.warningsOnCreate?.(object, request), pace);
+  }
+
+  /** Adds the warnings about a valid object; their long loops pause like those of its validation. */
+  #finishValid(
+    request: WriteRequest,
+    object: KubeObject,
+    strategy: Strategy,
+    warnings: () => readonly string[] | undefined,
+    pace: Pace,
+  ): Promise<void> | undefined {
+    const canonicalize = (): void => strategy.canonicalize?.(object, request);
+    const warned = pace.either(
+      () => warnings()?.forEach((text) => request.warn(text)),
+      () => untilTime(warnSteps(request, warnings), request.deadline ?? 0, endAtDeadline),
+    );
+    if (warned instanceof Promise) return warned.then(canonicalize);
+    canonicalize();
+    return undefined;
   }
 
   #finalizerErrors({ metadata: { finalizers } }: KubeObject, strategy: Strategy): FieldError[] {
@@ -166,10 +182,9 @@ export class WritePreparation {
       ],
       ofKind: strategy.validateUpdate?.(object, existing, request) ?? [],
     });
-    const finish = ({ ofMeta, ofKind }: Findings): void => {
+    const finish = ({ ofMeta, ofKind }: Findings): Promise<void> | undefined => {
       this.#throwInvalid([...ofMeta, ...ofKind], object);
-      for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
-      strategy.canonicalize?.(object, request);
+      return this.#finishValid(request, object, strategy, () => strategy.warningsOnUpdate?.(object, existing, request), pace);
     };
     return this.#validate({ request, object, existing, strategy, validate, finish }, pace);
   }
@@ -209,6 +224,16 @@ export class WritePreparation {
     if (errors.length === 0) return;
     const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
     throw newInvalid(groupKind, name, errors);
+  }
+}
+
+/** Number of warnings that are added between two yields. */
+const warningsPerStep = 256;
+
+function* warnSteps(request: WriteRequest, warnings: () => readonly string[] | undefined): Steps<void> {
+  for (const [i, text] of ((yield* validatingSteps(warnings)) ?? []).entries()) {
+    if (i % warningsPerStep === 0) yield;
+    request.warn(text);
   }
 }
 

@@ -4,18 +4,21 @@
  * zero, maps sorted by key. Decoding yields the same form as decoding the object's JSON.
  */
 import { isZero } from '../zero.ts';
+import { setOwn } from '../../patch/own-property.ts';
 import { DecodeError, sortedKeys } from '../json/json.ts';
 import {
   bytesCodec,
   firstString,
+  largePartBytes,
   quantityCodec,
-  readFields,
+  readingOf,
   readPart,
   scalarCodecs,
   specialCodecs,
   stringCodec,
   unionCodecs,
   type ValueCodec,
+  valuesOfStep,
   wrappedList,
   writeEach,
 } from './protobuf-values.ts';
@@ -26,7 +29,6 @@ import {
   leavePart,
   lengthOfWritten,
   peekVarint,
-  readString,
   readVarint,
   resumeReading,
   skipValue,
@@ -162,11 +164,8 @@ export class MessageCodec implements ValueCodec {
   }
 }
 
-/** Smaller messages are read without a yield. */
-const largePartBytes = 16 * 1024;
-
-/** Yields while reading. */
-function* pause(): Steps<void> {
+/** Yields while reading; other messages may be read meanwhile. */
+export function* pause(): Steps<void> {
   const [reading, reached] = [currentReading(), depth];
   yield;
   resumeReading(reading);
@@ -367,9 +366,6 @@ function fieldNamed(type: StructType, name: string): Field | undefined {
   return undefined;
 }
 
-/** Number of small values that are measured between two yields. */
-const valuesOfStep = 512;
-
 /** Returns the number of bytes of a value, including its length prefix if it has one. */
 function* valueLengthSteps(codec: ValueCodec, value: unknown): Steps<number> {
   return codec.lengthSteps ? yield* codec.lengthSteps(value) : lengthOfWritten(() => codec.write(value));
@@ -515,6 +511,19 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
     checkWire(wire, codec.wire, name);
     list.push(codec.read() ?? null);
   };
+  if (codec.wire !== Wire.Length) {
+    return Object.assign(read, {
+      *steps(object: Json): Steps<void> {
+        const list = listIn(object);
+        const outer = enterPart();
+        while (hasMore()) {
+          list.push(codec.read());
+          if (list.length % valuesOfStep === 0) yield* pause();
+        }
+        leavePart(outer);
+      },
+    });
+  }
   const readSteps = stepsOf(codec);
   if (!readSteps) return read;
   return Object.assign(read, {
@@ -526,19 +535,26 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
 
 function mapReader(name: string, codec: ValueCodec): FieldReader {
   const zero = codec === bytesCodec ? '' : codec.wire === Wire.Varint ? 0 : undefined;
-  return (object, wire) => {
-    checkWire(wire, Wire.Length, name);
+  const entry = readingOf({
+    begin: (): { key: string; value: unknown } => ({ key: '', value: zero }),
+    parts: {
+      [firstString]: [stringCodec, (state, key: string) => void (state.key = key)],
+      [2 * 8 + codec.wire]: [codec, (state, value: unknown) => void (state.value = value)],
+    },
+    end: (state) => state,
+  });
+  const add = (object: Json, read: unknown): void => {
     const map = (object[name] ??= {}) as Json;
-    let key = '';
-    let value: unknown = zero;
-    readFields((tag) => {
-      if (tag === firstString) key = readString();
-      else if (tag === 2 * 8 + codec.wire) value = codec.read();
-      else return false;
-      return true;
-    });
-    value ??= codec === stringCodec ? '' : codec === quantityCodec ? '0' : codec instanceof MessageCodec ? {} : null;
-    if (key === '__proto__') Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
-    else map[key] = value;
+    const { key, value } = read as { readonly key: string; readonly value: unknown };
+    setOwn(map, key, value ?? (codec === stringCodec ? '' : codec === quantityCodec ? '0' : codec instanceof MessageCodec ? {} : null));
   };
+  const read = (object: Json, wire: number): void => {
+    checkWire(wire, Wire.Length, name);
+    add(object, entry.read());
+  };
+  return Object.assign(read, {
+    *steps(object: Json): Steps<void> {
+      add(object, yield* keepingState(entry.parseSteps()));
+    },
+  });
 }

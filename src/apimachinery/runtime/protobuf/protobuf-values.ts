@@ -10,6 +10,7 @@ import {
   enterPart,
   hasMore,
   leavePart,
+  peekVarint,
   readBytes,
   readDouble,
   readInt32,
@@ -60,6 +61,57 @@ export function readPart<T>(read: () => T): T {
   return value;
 }
 
+/** Number of small values between two yields. */
+export const valuesOfStep = 512;
+/** Smaller values are read without a yield. */
+export const largePartBytes = 16 * 1024;
+
+/** How one field of a message is read, and what it adds to the value of the message. */
+type PartOf<S> = readonly [codec: Pick<ValueCodec, 'read' | 'readSteps' | 'parseSteps'>, add: (state: S, value: never) => void];
+
+/** A message that stands for a value: its fields by tag add to a state, of which the value is made. */
+interface MessageParts<S> {
+  begin(): S;
+  readonly parts: Readonly<Record<number, PartOf<S>>>;
+  end(state: S): unknown;
+}
+
+/** Returns the two ways to read such a message: at once, and yielding to the event loop. Unknown fields are skipped. */
+export function readingOf<S>({ begin, parts, end }: MessageParts<S>): Pick<ValueCodec, 'read'> & Required<Pick<ValueCodec, 'parseSteps'>> {
+  return {
+    read() {
+      const state = begin();
+      readFields((tag) => {
+        const part = parts[tag];
+        if (!part) return false;
+        part[1](state, part[0].read() as never);
+        return true;
+      });
+      return end(state);
+    },
+    *parseSteps() {
+      const state = begin();
+      const outer = enterPart();
+      for (let count = 1; hasMore(); count += 1) {
+        if (count % valuesOfStep === 0) yield;
+        const tag = readVarint();
+        const part = parts[tag];
+        if (part) part[1](state, (yield* valueSteps(part[0], tag)) as never);
+        else skipValue(tag & 7);
+      }
+      leavePart(outer);
+      return end(state);
+    },
+  };
+}
+
+/** Reads a value whose tag was read, and yields to the event loop if it is large. The caller restores the state of the reading after each yield. */
+export function* valueSteps({ read, readSteps, parseSteps }: PartOf<never>[0], tag: number): Steps<unknown> {
+  if ((tag & 7) !== Wire.Length || peekVarint() < largePartBytes) return read();
+  if (readSteps) return yield* readSteps({});
+  return parseSteps ? yield* parseSteps() : read();
+}
+
 /** The tag of the single field of messages such as Quantity and FieldsV1. */
 export const firstString = 0x0a;
 const firstVarint = 0x08;
@@ -98,19 +150,17 @@ export const quantityCodec: ValueCodec = {
       writeString(value === undefined ? '0' : String(value));
       writeVarint(firstString);
     }),
-  read() {
-    let text = '';
-    readFields((tag) => {
-      if (tag !== firstString) return false;
-      text = readString();
-      return true;
-    });
-    try {
-      return text === '' ? '0' : canonicalQuantity(text);
-    } catch (error) {
-      throw new DecodeError((error as Error).message, { cause: error });
-    }
-  },
+  ...readingOf({
+    begin: () => ({ text: '' }),
+    parts: { [firstString]: [stringCodec, (state, text: string) => void (state.text = text)] },
+    end({ text }) {
+      try {
+        return text === '' ? '0' : canonicalQuantity(text);
+      } catch (error) {
+        throw new DecodeError((error as Error).message, { cause: error });
+      }
+    },
+  }),
 };
 
 const intOrStringCodec: ValueCodec = {
@@ -125,19 +175,15 @@ const intOrStringCodec: ValueCodec = {
       writeVarint(isText ? 1 : 0);
       writeVarint(firstVarint);
     }),
-  read() {
-    let isText = false;
-    let number = 0;
-    let text = '';
-    readFields((tag) => {
-      if (tag === firstVarint) isText = readVarint() === 1;
-      else if (tag === secondVarint) number = readInt32();
-      else if (tag === thirdString) text = readString();
-      else return false;
-      return true;
-    });
-    return isText ? text : number;
-  },
+  ...readingOf({
+    begin: () => ({ isText: false, number: 0, text: '' }),
+    parts: {
+      [firstVarint]: [{ read: readVarint }, (state, type: number) => void (state.isText = type === 1)],
+      [secondVarint]: [{ read: readInt32 }, (state, number: number) => void (state.number = number)],
+      [thirdString]: [stringCodec, (state, text: string) => void (state.text = text)],
+    },
+    end: ({ isText, number, text }) => (isText ? text : number),
+  }),
 };
 
 /** Seconds since 1970; the times of one object are often equal. */
@@ -165,24 +211,22 @@ function timeCodec(micro: boolean): ValueCodec {
         writeVarint(firstVarint);
       });
     },
-    read() {
-      let seconds: number | bigint | undefined;
-      let nanos = 0;
-      readFields((tag) => {
-        seconds ??= 0;
-        if (tag === firstVarint) seconds = readInt64();
-        else if (tag === secondVarint) nanos = readInt32();
-        else return false;
-        return true;
-      });
-      if (seconds === undefined) return undefined;
-      if (seconds < -62_167_219_200 || seconds > 253_402_300_799)
-        throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
-      const millis = Number(seconds) * 1000;
-      if (!micro) return formatTime(millis);
-      const micros = Math.floor(nanos / 1000);
-      return formatMicroTime(millis + Math.floor(micros / 1000), micros % 1000);
-    },
+    ...readingOf({
+      begin: (): { isAny: boolean; seconds: number | bigint; nanos: number } => ({ isAny: peekVarint() > 0, seconds: 0, nanos: 0 }),
+      parts: {
+        [firstVarint]: [{ read: readInt64 }, (state, seconds: number | bigint) => void (state.seconds = seconds)],
+        [secondVarint]: [{ read: readInt32 }, (state, nanos: number) => void (state.nanos = nanos)],
+      },
+      end({ isAny, seconds, nanos }) {
+        if (!isAny) return undefined;
+        if (seconds < -62_167_219_200 || seconds > 253_402_300_799)
+          throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
+        const millis = Number(seconds) * 1000;
+        if (!micro) return formatTime(millis);
+        const micros = Math.floor(nanos / 1000);
+        return formatMicroTime(millis + Math.floor(micros / 1000), micros % 1000);
+      },
+    }),
   };
 }
 
@@ -224,27 +268,16 @@ function jsonCodec(
         writeVarint(firstString);
       });
     },
-    read() {
-      let value: unknown;
-      readFields((tag) => {
-        if (tag !== firstString) return false;
-        value = decode(readBytes());
-        return true;
-      });
-      return value;
-    },
-    *parseSteps() {
-      let value: unknown;
-      const outer = enterPart();
-      while (hasMore()) {
-        const tag = readVarint();
-        if (tag === firstString) value = yield* decodeSteps(readBytes());
-        else skipValue(tag & 7);
-        yield;
-      }
-      leavePart(outer);
-      return value;
-    },
+    ...readingOf({
+      begin: (): { value: unknown } => ({ value: undefined }),
+      parts: {
+        [firstString]: [
+          { read: () => decode(readBytes()), parseSteps: () => decodeSteps(readBytes()) },
+          (state, value: unknown) => void (state.value = value),
+        ],
+      },
+      end: ({ value }) => value,
+    }),
   };
 }
 
@@ -310,6 +343,18 @@ export const specialCodecs: Readonly<Record<string, ValueCodec>> = {
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
 };
 
+/** Returns how to read a message of either one value or a list. */
+function oneOrMany(one: ValueCodec, item: ValueCodec): Pick<ValueCodec, 'read' | 'parseSteps'> {
+  return readingOf({
+    begin: (): { single: unknown; readonly list: unknown[] } => ({ single: undefined, list: [] }),
+    parts: {
+      [firstString]: [one, (state, value: unknown) => void (state.single = value)],
+      [secondString]: [item, ({ list }, value: unknown) => void list.push(value)],
+    },
+    end: ({ single, list }) => (list.length > 0 ? list : single),
+  });
+}
+
 /** Codecs of messages that stand for one of several JSON types, by their schema names. */
 export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: StructType) => ValueCodec>> = {
   'apiextensions_v1.JSONSchemaPropsOrArray': (schema, type) => ({
@@ -324,17 +369,7 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
           );
         else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
       }),
-    read() {
-      let single: unknown;
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag === firstString) single = schema.read();
-        else if (tag === secondString) list.push(schema.read());
-        else return false;
-        return true;
-      });
-      return list.length > 0 ? list : single;
-    },
+    ...oneOrMany(schema, schema),
   }),
   'apiextensions_v1.JSONSchemaPropsOrBool': (schema, type) => ({
     wire: Wire.Length,
@@ -344,17 +379,14 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
         writeVarint(value === undefined || value === false ? 0 : 1);
         writeVarint(firstVarint);
       }),
-    read() {
-      let allows = false;
-      let props: unknown;
-      readFields((tag) => {
-        if (tag === firstVarint) allows = readVarint() !== 0;
-        else if (tag === secondString) props = schema.read();
-        else return false;
-        return true;
-      });
-      return props ?? allows;
-    },
+    ...readingOf({
+      begin: (): { allows: boolean; props: unknown } => ({ allows: false, props: undefined }),
+      parts: {
+        [firstVarint]: [{ read: readVarint }, (state, allows: number) => void (state.allows = allows !== 0)],
+        [secondString]: [schema, (state, props: unknown) => void (state.props = props)],
+      },
+      end: ({ allows, props }) => props ?? allows,
+    }),
   }),
   'apiextensions_v1.JSONSchemaPropsOrStringArray': (schema, type) => ({
     wire: Wire.Length,
@@ -363,17 +395,7 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
         if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
         else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
       }),
-    read() {
-      let single: unknown;
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag === firstString) single = schema.read();
-        else if (tag === secondString) list.push(readString());
-        else return false;
-        return true;
-      });
-      return list.length > 0 ? list : single;
-    },
+    ...oneOrMany(schema, stringCodec),
   }),
 };
 
@@ -392,7 +414,7 @@ export function writeEach(list: readonly unknown[], codec: ValueCodec, tag: numb
 }
 
 /** Reads the fields of a message; `field` returns false for unknown ones. */
-export function readFields(field: (tag: number) => boolean): void {
+function readFields(field: (tag: number) => boolean): void {
   readPart(() => {
     while (hasMore()) {
       const tag = readVarint();
@@ -407,14 +429,10 @@ export function wrappedList(item: ValueCodec): ValueCodec {
     wire: Wire.Length,
     nilable: true,
     write: (value) => writeLengthDelimited(() => writeEach((value as readonly unknown[] | undefined) ?? [], item, firstString)),
-    read() {
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag !== firstString) return false;
-        list.push(item.read());
-        return true;
-      });
-      return list;
-    },
+    ...readingOf({
+      begin: (): unknown[] => [],
+      parts: { [firstString]: [item, (list, value: unknown) => void list.push(value)] },
+      end: (list) => list,
+    }),
   };
 }

@@ -6,7 +6,8 @@ import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { DecodeError, rememberRawJsonSteps } from '../json/json.ts';
-import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
+import { type MessageCodec, messageCodec, pause, resetMessages } from './protobuf-message.ts';
+import { valuesOfStep } from './protobuf-values.ts';
 import {
   hasMore,
   lengthOfWritten,
@@ -26,7 +27,7 @@ import {
   writtenBytes,
 } from './protobuf-wire.ts';
 import type { StructType } from '../schema.ts';
-import type { Steps } from '../steps.ts';
+import { atOnce, type Steps } from '../steps.ts';
 
 const magic = Buffer.from('k8s\0');
 const tag1 = 0x0a;
@@ -51,7 +52,12 @@ export function hasEmptyBody(bytes: Buffer): boolean {
 
 /** Returns kind and apiVersion of the envelope; empty if absent. Throws DecodeError. */
 export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string } {
-  const { apiVersion, kind } = openEnvelope(bytes);
+  return atOnce(protobufKindSteps(bytes));
+}
+
+/** Like `protobufKind`, but yields to the event loop. */
+export function* protobufKindSteps(bytes: Buffer): Steps<{ apiVersion: string; kind: string }> {
+  const { apiVersion, kind } = yield* openEnvelope(bytes);
   return { apiVersion, kind };
 }
 
@@ -60,18 +66,21 @@ export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string 
  * Throws DecodeError for a malformed message, and for a type without a protobuf form.
  */
 export function decodeProtobuf(type: StructType, bytes: Buffer): object {
-  const { codec, object } = beginDecoding(type, bytes);
+  const { codec, object } = atOnce(beginDecoding(type, bytes));
   return codec.readBody(object);
 }
 
 /** Like `decodeProtobuf`, but yields to the event loop. */
 export function* decodeProtobufSteps(type: StructType, bytes: Buffer): Steps<object> {
-  const { codec, object } = beginDecoding(type, bytes);
+  const { codec, object } = yield* beginDecoding(type, bytes);
   return yield* codec.readBodySteps(object);
 }
 
-function beginDecoding(type: StructType, bytes: Buffer): { readonly codec: MessageCodec; readonly object: Record<string, unknown> } {
-  const { apiVersion, kind, raw } = openEnvelope(bytes);
+function* beginDecoding(
+  type: StructType,
+  bytes: Buffer,
+): Steps<{ readonly codec: MessageCodec; readonly object: Record<string, unknown> }> {
+  const { apiVersion, kind, raw } = yield* openEnvelope(bytes);
   const codec = messageCodec(type);
   if (!codec) throw new DecodeError(`object *${type.goName} does not implement the protobuf marshalling interface and cannot be decoded`);
   resetMessages();
@@ -82,17 +91,19 @@ function beginDecoding(type: StructType, bytes: Buffer): { readonly codec: Messa
   return { codec, object };
 }
 
-function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {
+function* openEnvelope(bytes: Buffer): Steps<Identity & { readonly raw: Buffer }> {
   if (!isProtobuf(bytes)) throw new DecodeError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   startReading(bytes.subarray(magic.length));
   let apiVersion = '';
   let kind = '';
   let raw: Buffer = bytes.subarray(0, 0);
-  while (hasMore()) {
+  for (let count = 1; hasMore(); count += 1) {
+    if (count % valuesOfStep === 0) yield* pause();
     const tag = readEnvelopeTag('Unknown', ['TypeMeta', 'Raw', 'ContentEncoding', 'ContentType']);
     if (tag === tag1) {
       const outer = enterPart();
-      while (hasMore()) {
+      for (; hasMore(); count += 1) {
+        if (count % valuesOfStep === 0) yield* pause();
         const inner = readEnvelopeTag('TypeMeta', ['APIVersion', 'Kind']);
         if (inner === tag1) apiVersion = readString();
         else if (inner === tag2) kind = readString();

@@ -56,6 +56,14 @@ export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
   return [member.head, ...deflated.map((piece) => member.add(piece)), member.end()];
 }
 
+/** Compresses pieces to one gzip member as they are made. */
+export async function* gzipAsMade(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const member = new GzipMember();
+  yield member.head;
+  for await (const piece of pieces) yield member.add(await deflatedPiece(piece));
+  yield member.end();
+}
+
 /** Returns the result of `deflatePiece` for its blocks. */
 export function deflatedOf(blocks: Buffer): Deflated {
   return deflatedBlocks.get(blocks)!;

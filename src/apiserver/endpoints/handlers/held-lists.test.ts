@@ -15,7 +15,7 @@ it('holds lists up to its limit, and a single list of any size', () => {
   const first = lists.tryHold('a', 500);
   expect(first).toBeDefined();
   expect(lists.tryHold('a', 1)).toBeUndefined();
-  first?.();
+  first?.release();
   const held = [60, 50, 40].map((bytes) => lists.tryHold('a', bytes) !== undefined);
   expect(held).toEqual([true, false, true]);
 });
@@ -29,9 +29,9 @@ it('starts waiting lists in order when there is room', () => {
   const giveUp = wait('a', 'gone', 10);
   wait('a', 'small', 20);
   giveUp();
-  a?.();
+  a?.release();
   expect(begun).toEqual([]);
-  b?.();
+  b?.release();
   expect(begun).toEqual(['large', 'small']);
 });
 
@@ -54,9 +54,9 @@ it('serves waiting owners in turn', () => {
   wait('a', 'a1', 20);
   wait('a', 'a2', 20);
   wait('b', 'b1', 20);
-  c?.();
+  c?.release();
   expect(begun).toEqual(['a1']);
-  b?.();
+  b?.release();
   expect(begun).toEqual(['a1', 'b1', 'a2']);
-  a?.();
+  a?.release();
 });

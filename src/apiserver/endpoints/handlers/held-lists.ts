@@ -1,3 +1,11 @@
+/** Room that a list holds. */
+export interface HeldRoom {
+  /** Corrects the number of bytes, once it is known; it may exceed the budget, so that further lists wait. */
+  resize(bytes: number): void;
+  /** Gives the room back; to be called once. */
+  release(): void;
+}
+
 interface Waiting {
   readonly bytes: number;
   readonly begin: () => void;
@@ -24,19 +32,30 @@ export class HeldLists {
   }
 
   /**
-   * Takes bytes from the budget if they fit or nothing else is held. Returns their release, to be called once; undefined if there
-   * is no room.
+   * Takes bytes from the budget if they fit or nothing else is held; undefined if there is no room.
    */
-  tryHold(owner: string, bytes: number): (() => void) | undefined {
+  tryHold(owner: string, bytes: number): HeldRoom | undefined {
     if (!this.#hasRoom(owner, bytes)) return undefined;
-    this.#held += bytes;
+    let held = 0;
+    const resize = (size: number): void => {
+      this.#held += size - held;
+      held = size;
+    };
+    resize(bytes);
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
-    return () => {
-      this.#held -= bytes;
-      const left = (this.#owners.get(owner) ?? 1) - 1;
-      if (left > 0) this.#owners.set(owner, left);
-      else this.#owners.delete(owner);
-      this.#beginNext();
+    return {
+      resize: (size) => {
+        const shrinks = size < held;
+        resize(size);
+        if (shrinks) this.#beginNext();
+      },
+      release: () => {
+        resize(0);
+        const left = (this.#owners.get(owner) ?? 1) - 1;
+        if (left > 0) this.#owners.set(owner, left);
+        else this.#owners.delete(owner);
+        this.#beginNext();
+      },
     };
   }
 

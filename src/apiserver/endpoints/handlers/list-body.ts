@@ -33,6 +33,8 @@ export interface ListForm {
 export interface ListBody {
   /** Run parameters; a getter if they depend on the time. */
   readonly run: Run;
+  /** True if the bytes before or after the items depend on the size of the items. */
+  readonly isSizeInHead?: true;
   /** Returns the bytes before and after the items. `itemBytes` is the size of all items with separators. */
   around(itemBytes: number): { readonly head: Buffer; readonly end: Buffer };
 }
@@ -47,6 +49,7 @@ export function protobufBody(endpoint: ResourceEndpoint, form: ListForm): ListBo
   };
   return {
     run: { variant: `protobuf:${variant}`, makeItem, separator: nothing, prepare: prepareProtobuf },
+    isSizeInHead: true,
     around: (itemBytes) => protobufAroundItems(metaSchema.struct('meta_v1.ListMeta'), form, itemBytes),
   };
 }

@@ -13,8 +13,9 @@ import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/request/request-span';
 import { groupResourceString } from '#apimachinery/api/errors';
-import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
+import { type Deflated, deflatedPiece, gzipAsMade, GzipMember } from './gzip-pieces.ts';
 import { parseObject } from './large-objects.ts';
+import type { HeldRoom } from './held-lists.ts';
 import { type Run, runsOf } from './list-runs.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
@@ -23,7 +24,7 @@ import { processBudgets } from './process-budgets.ts';
 import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { acceptsGzip, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
+import { acceptsGzip, respondInMediaType, noteGzip, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
 import { storedSelectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 import { comma, cborPieces, jsonBody, type ListBody, type ListForm, listEnd, protobufBody } from './list-body.ts';
@@ -169,7 +170,7 @@ function canBeMadeAsTaken(context: RequestContext, negotiated: Negotiated): bool
 interface ListAnswers {
   whole(): void | Promise<void>;
   /** `isLarge` is true if the list is large, false if it only exceeds the remaining budget. */
-  asTaken(isLarge: boolean): Promise<void>;
+  asTaken(isLarge: boolean): void | Promise<void>;
 }
 
 /**
@@ -182,9 +183,9 @@ function respondInTurn(context: RequestContext, list: CacheList, mayBeMade: bool
   const own = ownBytes(list, mayBeMade);
   if (own <= smallListBytes) return answers.whole();
   const owner = context.user?.name ?? '';
-  const release = heldLists.tryHold(owner, own);
-  if (release) return releasedAfter(context, release, () => answers.whole());
-  return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, owner, own, () => answers.whole());
+  const room = heldLists.tryHold(owner, own);
+  if (room) return respondWholeIn(context, room, own, answers);
+  return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, owner, own, answers);
 }
 
 /** Returns the end of work whose last step may have started more. */
@@ -197,27 +198,38 @@ function ownBytes({ chunks }: CacheList, mayBeMade: boolean): number {
   return sum(chunks, ({ owner, bytes }) => (owner === undefined || !mayBeMade ? bytes : 0));
 }
 
-/** Responds, and calls `release` when the response is closed and its work has ended, which may be later. */
-function releasedAfter({ exchange }: RequestContext, release: () => void, respond: () => void | Promise<void>): void | Promise<void> {
+/** Responds, and releases the room when the response is closed and its work has ended, which may be later. */
+function releasedAfter({ exchange }: RequestContext, room: HeldRoom, respond: () => void | Promise<void>): void | Promise<void> {
   let responding: void | Promise<void>;
   try {
     responding = respond();
   } finally {
     exchange.onClose(() => {
-      if (responding) responding.then(release, release);
-      else release();
+      if (responding) responding.then(room.release, room.release);
+      else room.release();
     });
   }
   return responding;
 }
 
-function respondOnceThereIsRoom(context: RequestContext, owner: string, bytes: number, respond: () => void | Promise<void>): Promise<void> {
+/** Sends the whole list, which holds `bytes`, or the bytes of the response if there are more, such as indented ones. */
+function respondWholeIn(context: RequestContext, room: HeldRoom, bytes: number, answers: ListAnswers): void | Promise<void> {
+  const grow = (): void => {
+    if (!context.exchange.closed && context.responseBytes > bytes) room.resize(context.responseBytes);
+  };
+  return releasedAfter(context, room, () => {
+    const responding = answers.whole();
+    return responding ? responding.then(grow) : grow();
+  });
+}
+
+function respondOnceThereIsRoom(context: RequestContext, owner: string, bytes: number, answers: ListAnswers): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = heldLists.whenRoom(owner, bytes, () => {
-      const release = isWanted(context) ? heldLists.tryHold(owner, bytes) : undefined;
-      if (!release) return resolve();
+      const room = isWanted(context) ? heldLists.tryHold(owner, bytes) : undefined;
+      if (!room) return resolve();
       Promise.resolve()
-        .then(() => releasedAfter(context, release, respond))
+        .then(() => respondWholeIn(context, room, bytes, answers))
         .then(resolve, reject);
     });
     context.exchange.onClose(() => {
@@ -236,22 +248,55 @@ function storedItemBytes({ itemPrefix }: ResourceEndpoint, { chunks, count }: Ca
  * Sends a large list. `itemBytes` is undefined if the runs must be measured. `isLarge` is true if the list is large in stored form;
  * it may be small in the requested form.
  */
-async function respondLarge(
+function respondLarge(
   context: RequestContext,
   mediaType: MediaType,
   list: CacheList,
   body: ListBody,
   itemBytes: number | undefined,
   isLarge: boolean,
-): Promise<void> {
+): void | Promise<void> {
   const { exchange } = context;
   const { chunks } = list;
   if (!isWanted(context)) return;
   exchange.onClose(largeLists.begin());
+  if (acceptsGzip(context) || body.run.stamp !== undefined) return respondDeflated(context, mediaType, list, body, itemBytes);
+  const owner = context.user?.name ?? '';
+  const own = ownBytes(list, true);
+  // A list that is small in the requested form is sent whole if it shares its runs, or has room.
+  const room = isLarge && own > 0 && itemBytes === undefined ? heldLists.tryHold(owner, Math.min(own, largeLists.mostKept)) : undefined;
+  const keeps = isLarge && (own === 0 || room !== undefined);
+  const respond = async (): Promise<void> => {
+    const total =
+      itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context), keeps), chunks, body.run.separator);
+    // The measurement was aborted, so `total` is incomplete.
+    if (!isWanted(context)) return;
+    const isKept = keeps && total <= largeLists.mostKept;
+    room?.resize(isKept ? total : 0);
+    if (isKept) return void respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
+    sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
+  };
+  return room ? releasedAfter(context, room, respond) : respond();
+}
+
+/**
+ * Sends a large list whose runs are compressed first: for a client that accepts gzip, or because they depend on the time, and all must be of
+ * the same. Compressed runs that the list shares with no other take room; without room nothing is kept, and the length is not sent.
+ */
+function respondDeflated(
+  context: RequestContext,
+  mediaType: MediaType,
+  list: CacheList,
+  body: ListBody,
+  itemBytes: number | undefined,
+): void | Promise<void> {
+  const { chunks } = list;
+  const own = ownBytes(list, true);
   const isGzip = acceptsGzip(context);
   const { separator, stamp } = body.run;
-  if (isGzip || stamp !== undefined) {
+  const respond = async (room?: HeldRoom): Promise<void> => {
     const runs = await deflatedRuns(context, chunks, body);
+    room?.resize(sum(runs, ({ deflated }) => deflated.blocks.length));
     const total = separatedBytes(
       sum(runs, ({ deflated }) => deflated.bytes),
       chunks,
@@ -259,13 +304,29 @@ async function respondLarge(
     );
     if (isGzip) return sendGzip(context, 200, mediaType, await gzipOf(runs, body, total));
     return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
-  }
-  const total =
-    itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context), isLarge), chunks, separator);
-  // The measurement was aborted, so `total` is incomplete.
+  };
+  if (own <= smallListBytes && stamp === undefined) return respond();
+  const room = heldLists.tryHold(context.user?.name ?? '', own);
+  return room ? releasedAfter(context, room, () => respond(room)) : respondUnmeasured(context, mediaType, list, body, itemBytes);
+}
+
+/** Sends a list of which nothing is kept: each run is encoded, and compressed, when the client has read those before it. */
+async function respondUnmeasured(
+  context: RequestContext,
+  mediaType: MediaType,
+  { chunks }: CacheList,
+  body: ListBody,
+  itemBytes: number | undefined,
+): Promise<void> {
+  const { run } = body;
+  const measured = async (): Promise<number> =>
+    separatedBytes(await largeLists.measure(chunks, run, () => isWanted(context), false), chunks, run.separator);
+  const { head, end } = body.around(itemBytes ?? (body.isSizeInHead ? await measured() : 0));
   if (!isWanted(context)) return;
-  if (isLarge && total <= largeLists.mostKept) return void respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
-  sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
+  const parts = runsAsMade(chunks, run, head, end, (chunk) => largeLists.run(chunk, run));
+  if (!acceptsGzip(context)) return sendAsMade(context, mediaType, parts, undefined);
+  noteGzip(context);
+  sendAsMade(context, mediaType, gzipAsMade(parts), undefined);
 }
 
 /** True if the client still waits for the response. */
@@ -288,15 +349,22 @@ function sendRuns<T>(
 ): void {
   if (!isWanted(context)) return;
   const { head, end } = around(itemBytes);
-  const pieces = async function* (): AsyncGenerator<Buffer, void> {
-    yield head;
-    for (const [at, part] of parts.entries()) {
-      if (at > 0) yield separator;
-      yield make(part);
-    }
-    yield end;
-  };
-  sendAsMade(context, mediaType, pieces(), head.length + itemBytes + end.length);
+  sendAsMade(context, mediaType, runsAsMade(parts, { separator }, head, end, make), head.length + itemBytes + end.length);
+}
+
+async function* runsAsMade<T>(
+  parts: readonly T[],
+  { separator }: Pick<Run, 'separator'>,
+  head: Buffer,
+  end: Buffer,
+  make: (part: T) => Promise<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  yield head;
+  for (const [at, part] of parts.entries()) {
+    if (at > 0 && separator.length > 0) yield separator;
+    yield make(part);
+  }
+  yield end;
 }
 
 interface DeflatedRun {

@@ -16,7 +16,7 @@ import {
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
-import { decodeProtobuf, decodeProtobufSteps, hasEmptyBody, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
+import { decodeProtobuf, decodeProtobufSteps, hasEmptyBody, isProtobuf, protobufKindSteps } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { quote } from '#apimachinery/runtime/quote';
 import { surrounded, wordedErrors } from '#apimachinery/runtime/json/strict-errors';
@@ -308,7 +308,7 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, pace: P
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
   if (hasEmptyBody(bytes)) throw unrecognized(bytes, expected, 'empty body');
-  const kind = protobufKindOf(bytes, expected);
+  const kind = await protobufKindOf(bytes, expected, pace);
   const problem = kindError(kind, expected);
   const type = problem ? typeOfOther(kind, expected, problem) : expected.type;
   try {
@@ -328,9 +328,9 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, pace: P
 }
 
 /** Returns the kind of an envelope, completed by the expected one. */
-function protobufKindOf(bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
+async function protobufKindOf(bytes: Buffer, expected: ExpectedBody, pace: Pace): Promise<GroupVersionKind> {
   try {
-    const sent = protobufKind(bytes);
+    const sent = await pace.run(protobufKindSteps(bytes));
     return completeKind(sent.apiVersion, sent.kind, expected.kind);
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(bytes, expected, error.message);

@@ -183,17 +183,22 @@ export function respondPieces(context: RequestContext, contentType: string, piec
 /** Sends a compressed body unless the request was answered meanwhile. */
 export function sendGzip(context: RequestContext, status: number, contentType: string, compressed: readonly Buffer[]): void {
   if (context.answered || context.exchange.closed) return;
-  context.headers.push('Content-Encoding', 'gzip');
-  if (!context.headers.includes('Accept-Encoding')) context.headers.push('Vary', 'Accept-Encoding');
+  noteGzip(context);
   sendPieces(context, status, contentType, compressed, lengthOf(compressed));
 }
 
-/** Sends a body of `total` bytes that is produced as the client reads it. */
-export function sendAsMade(context: RequestContext, contentType: string, pieces: AsyncIterable<Buffer>, total: number): void {
+/** Adds the headers of a compressed body. */
+export function noteGzip({ headers }: RequestContext): void {
+  headers.push('Content-Encoding', 'gzip');
+  if (!headers.includes('Accept-Encoding')) headers.push('Vary', 'Accept-Encoding');
+}
+
+/** Sends a body that is produced as the client reads it. `total` is its number of bytes; undefined if it is not known yet. */
+export function sendAsMade(context: RequestContext, contentType: string, pieces: AsyncIterable<Buffer>, total: number | undefined): void {
   const { audit, exchange } = context;
   const headers = startHeaders(context, 200, contentType);
-  context.responseBytes = total;
-  pushContentLength(headers, 200, total);
+  context.responseBytes = total ?? 0;
+  if (total !== undefined) pushContentLength(headers, 200, total);
   const send = (): void => void writeAsMade(exchange, exchange.open(200, headers, 'list'), pieces);
   if (audit) completedBy(audit, exchange, send);
   else send();

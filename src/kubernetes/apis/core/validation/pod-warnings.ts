@@ -1,11 +1,13 @@
 /** Warnings about valid but questionable fields of pods and templates. Upstream: pkg/api/pod/warnings.go. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { quote } from '#apimachinery/runtime/quote';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Path, fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import { isDNS1123Label } from '#apimachinery/validation/names';
+import { checkEach } from '#apimachinery/validation/pausing';
 import type { Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, Volume, VolumeProjection } from '#kubernetes/schema/core_v1.gen';
 import { appArmorDeprecation, appArmorProfileOf } from '../app-armor.ts';
 import { type VolumeFile, overlappingPaths } from './overlapping-paths.ts';
@@ -183,12 +185,15 @@ function warnOverlappingPaths(warnings: string[], { name = '', configMap, secret
   if (secret?.items) warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items));
   if (downwardAPI?.items) warn('DownwardAPI', filesOf(downwardAPI.items));
   if (!projected?.sources) return;
-  const files: VolumeFile[] = [];
-  for (const source of projected.sources) {
-    if (Object.keys(source).length === 0) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
-    else for (const file of projectedFiles(source)) files.push(file);
-  }
-  warn('Projected', files);
+  const { sources } = projected;
+  const newFound = (): { isAnyEmpty: boolean; readonly files: VolumeFile[] } => ({ isAnyEmpty: false, files: [] });
+  const { state } = checkEach(sources, warnOverlappingPaths, sources, newFound, (_errors, source, _i, found) => {
+    if (isEmptyObject(source)) found.isAnyEmpty = true;
+    else for (const file of projectedFiles(source)) found.files.push(file);
+  });
+  // Repeated warnings are sent once.
+  if (state.isAnyEmpty) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
+  warn('Projected', state.files);
 }
 
 function filesOf(items: readonly { path?: string }[], source = ''): VolumeFile[] {

@@ -235,14 +235,11 @@ function validateDownwardFile(errors: FieldError[], file: DownwardAPIVolumeFile,
 class ProjectedPaths {
   readonly #paths = new Set<string>();
 
-  constructor(
-    readonly errors: FieldError[],
-    readonly volumePath: Path,
-  ) {}
+  constructor(readonly volumePath: Path) {}
 
   /** Adds a path. Messages name `owner` instead if the whole source is at fault. */
-  add(path: string, owner = path): void {
-    if (this.#paths.has(path)) this.errors.push(invalid(this.volumePath, owner, 'conflicting duplicate paths'));
+  add(errors: FieldError[], path: string, owner = path): void {
+    if (this.#paths.has(path)) errors.push(invalid(this.volumePath, owner, 'conflicting duplicate paths'));
     else this.#paths.add(path);
   }
 }
@@ -251,9 +248,12 @@ function validateProjected(errors: FieldError[], projected: ProjectedVolumeSourc
   validateMode(errors, projected.defaultMode, path, 'defaultMode');
   const { sources: projections } = projected;
   if (!projections) return;
-  const paths = new ProjectedPaths(errors, path);
   const at = path.child('sources');
-  for (let i = 0; i < projections.length; i++) validateProjection(errors, projections[i]!, at.index(i), path, paths, options);
+  const newPaths = (): ProjectedPaths => new ProjectedPaths(path);
+  const checked = checkEach(projections, at, projections, newPaths, (found, projection, i, paths) =>
+    validateProjection(found, projection, at.index(i), path, paths, options),
+  );
+  addErrors(errors, checked.errors);
 }
 
 const maxTokenSeconds = 2 ** 32;
@@ -278,7 +278,7 @@ function validateProjection(
     validateRequired(errors, source.name, at, 'name');
     for (const [i, item] of (source.items ?? []).entries()) {
       validateKeyToPath(errors, item, at.child('items').index(i));
-      if (item.path) paths.add(item.path, source.name ?? '');
+      if (item.path) paths.add(errors, item.path, source.name ?? '');
     }
   }
   if (downwardAPI) {
@@ -286,7 +286,7 @@ function validateProjection(
     const at = path.child('downwardAPI');
     for (const file of downwardAPI.items ?? []) {
       validateDownwardFile(errors, file, at);
-      if (file.path) paths.add(file.path);
+      if (file.path) paths.add(errors, file.path);
     }
   }
   if (serviceAccountToken) {
@@ -303,7 +303,7 @@ function validateProjection(
   if (clusterTrustBundle) {
     count++;
     validateClusterTrustBundle(errors, clusterTrustBundle, path.child('clusterTrustBundle'));
-    paths.add(clusterTrustBundle.path ?? '');
+    paths.add(errors, clusterTrustBundle.path ?? '');
   }
   if (podCertificate) {
     count++;
@@ -358,7 +358,7 @@ function validatePodCertificate(errors: FieldError[], certificate: PodCertificat
     if (!file) continue;
     count++;
     validateLocalNonReservedPath(errors, file, path, field);
-    paths.add(file);
+    paths.add(errors, file);
   }
   if (count === 0) errors.push(required(path, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath'));
 }
