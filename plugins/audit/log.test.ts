@@ -58,6 +58,12 @@ it('writes the legacy format', () => {
   expect(legacyLine(event)).toBe(line);
 });
 
+it('writes the characters of clients in the legacy format so that a terminal shows them as text', () => {
+  const line = legacyLine({ ...event, userAgent: 'a\u001b[2J\u009b\u2028\u202e\x7f"\n', user: { username: 'ü', groups: ['g\u0085'] } });
+  expect(line).toContain(String.raw`user="ü" groups="\"g\\u0085\""`);
+  expect(line).toContain(String.raw`user-agent="a\x1b[2J\u009b\u2028\u202e\x7f\"\n"`);
+});
+
 it('writes placeholders of the legacy format', () => {
   const line = legacyLine({
     ...event,

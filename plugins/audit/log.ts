@@ -1,4 +1,4 @@
-import { type AuditBackend, AuditBackendPlugin, type AuditEvent, Configuration, inject, Logger } from 'kubenest/sdk';
+import { type AuditBackend, AuditBackendPlugin, type AuditEvent, Configuration, inject, Logger, quote } from 'kubenest/sdk';
 import { eventJson } from '#sdk/internal';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
@@ -60,7 +60,7 @@ const standardOutput: Output = {
 
 /** Formats an event in the legacy format. Upstream: apiserver/pkg/audit/format.go. */
 export function legacyLine(event: AuditEvent): string {
-  const list = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(',');
+  const list = (texts: readonly string[]): string => texts.map(quote).join(',');
   const { user, impersonatedUser, objectRef, responseStatus, sourceIPs } = event;
   const fields: readonly (readonly [string, string])[] = [
     ['id', event.auditID],
@@ -77,5 +77,5 @@ export function legacyLine(event: AuditEvent): string {
     ['response', String(responseStatus?.['code'] ?? '<deferred>')],
   ];
   const time = event.requestReceivedTimestamp.replace(/\.?0+Z$/, 'Z');
-  return `${time} AUDIT: ${fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')}`;
+  return `${time} AUDIT: ${fields.map(([name, value]) => `${name}=${quote(value)}`).join(' ')}`;
 }

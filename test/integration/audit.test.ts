@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
+import http2 from 'node:http2';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestCluster } from 'kubenest/testing';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
 interface Event {
   readonly verb: string;
@@ -115,6 +117,22 @@ const described: readonly [headers: Record<string, string | string[]>, event: ob
   [{ 'x-real-ip': '1.1.1.1, 2.2.2.2' }, { sourceIPs: ['127.0.0.1'] }],
 ];
 
+/** Begins to create objects over HTTP/1.1 and HTTP/2, and disconnects within their bodies. */
+async function abandonCreates(cluster: TestCluster): Promise<void> {
+  const ca = cluster.certificateAuthority;
+  const headers = { authorization: `Bearer ${cluster.token('admin')}`, 'content-type': 'application/json', 'content-length': '100' };
+  const beginBody = (request: Writable): Promise<unknown> =>
+    new Promise((resolve) => request.on('error', () => undefined).write('{', resolve));
+  const request = https.request(`${cluster.url}${abandoned}`, { ca, agent: false, method: 'POST', headers });
+  await beginBody(request);
+  request.destroy();
+  const session = http2.connect(cluster.url as string, { ca });
+  await beginBody(session.request({ ':path': abandoned, ':method': 'POST', ...headers }));
+  session.destroy();
+}
+const abandoned = '/api/v1/namespaces/abandoned/configmaps';
+const failed = (message: string): object => ({ verb: 'create', responseStatus: { metadata: {}, status: 'Failure', code: 500, message } });
+
 it('describes clients by their headers, and records writes of scales, like kube-apiserver', async () => {
   const log = join(folder, 'described.log');
   await writeFile(
@@ -141,11 +159,17 @@ it('describes clients by their headers, and records writes of scales, like kube-
       method: 'PUT',
       body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'none' }, spec },
     });
+    await abandonCreates(cluster);
+    await vi.waitFor(async () => expect((await readFile(log, 'utf8')).split(abandoned)).toHaveLength(3));
   }
   const lines = (await readFile(log, 'utf8')).trim().split('\n');
-  const events = lines
-    .map((line) => JSON.parse(line) as Event)
-    .filter(({ requestURI }) => requestURI === configMaps || requestURI === audited);
+  const all = lines.map((line) => JSON.parse(line) as Event);
+  const events = all.filter(({ requestURI }) => requestURI === configMaps || requestURI === audited);
+  const ofAbandoned = all
+    .filter(({ requestURI }) => requestURI === abandoned)
+    .map(({ verb, responseStatus }) => ({ verb, responseStatus }));
+  expect(ofAbandoned).toHaveLength(2);
+  expect(ofAbandoned).toEqual(expect.arrayContaining(['unexpected EOF', 'client disconnected'].map(failed)));
   expect(events).toMatchObject([
     ...described.map(([, event]) => event),
     ...['patch', 'update'].map((verb) => ({ verb, requestObject: { spec: { replicas: 2 } } })),

@@ -102,6 +102,12 @@ it.each([
   expect(response.headers.get('etag')?.slice(1, 17)).toBe('276DB9A3BE4566FA');
 });
 
+it("the message of a denial has no markup of the client's", async () => {
+  const response = await cluster.fetch('/%3Cb%3E&%22', { as: 'jane' });
+  const { message } = (await response.json()) as { message: string };
+  expect([response.status, message]).toEqual([403, 'forbidden: User "jane" cannot get path "/&lt;b&gt;&amp;\\""']);
+});
+
 it('/ lists the paths of groups and checks', async () => {
   const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };
   expect(paths).toEqual([...new Set(paths)].sort());

@@ -1,3 +1,4 @@
+import { escapeMarkup } from '#apiserver/base/markup';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
@@ -102,7 +103,7 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
 /** Returns the Forbidden error of a denied request. Upstream: endpoints/handlers/responsewriters/errors.go. */
 export function forbiddenError(attributes: AuthorizationAttributes, reason: string): StatusError {
   const resource = { group: attributes.apiGroup, resource: attributes.resource };
-  const message = forbiddenMessage(attributes);
+  const message = escapeMarkup(forbiddenMessage(attributes));
   return newForbidden(resource, attributes.name, reason ? `${message}: ${reason}` : message);
 }
 

@@ -110,6 +110,12 @@ export class Http1Feed {
     if (this.#open > 0) this.#exchange?.closeConnectionAfter();
   }
 
+  /** Closes the connection unless a request is in progress or arriving. */
+  endIfIdle(): void {
+    const isIdle = this.#open === 0 && this.#unparsed.length === 0 && this.#request?.complete !== false;
+    if (isIdle && !this.#isEnded) endSoon(this.#socket);
+  }
+
   /** Stops parsing, because the connection switched protocols. Returns the bytes read after the request. */
   end(): Buffer {
     this.#isEnded = true;

@@ -9,10 +9,15 @@ export type Http2Implementation = (typeof http2Implementations)[number];
 /** An HTTP/2 implementation that serves connections after the TLS handshake. */
 export interface Http2Server {
   serve(socket: TLSSocket): void;
-  /** Asks every client for a new connection, by a GOAWAY that permits further requests on this one (RFC 9113, 6.8), if the implementation can. */
+  /**
+   * Asks every client for a new connection, by a GOAWAY that permits further requests on this one (RFC 9113, 6.8), if the implementation
+   * can. Connections without a request, also later ones, close after their first.
+   */
   announceEnd(): void;
-  /** Sends GOAWAY on every connection, also on later ones; on one that has had no request, with the first. */
+  /** Sends GOAWAY on every connection; on one that has had no request, with the first. */
   goAway(): void;
+  /** Sends GOAWAY on every connection, and closes it after its requests. */
+  close(): void;
   /** Destroys every connection. */
   destroy(): void;
   /** Closes connections that have missed a deadline. Called periodically with the time of `performance.now`. */

@@ -35,8 +35,9 @@ class Served implements AsyncDisposable {
   }
 
   session(): http2.ClientHttp2Session {
-    const createConnection = (): tls.TLSSocket => tls.connect({ socket: this.bare(), rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-    return http2.connect('https://a', { createConnection });
+    const socket = tls.connect({ port: this.address.port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+    this.sockets.push(socket);
+    return http2.connect('https://a', { createConnection: () => socket });
   }
 
   async secure(): Promise<tls.TLSSocket> {
@@ -54,8 +55,14 @@ class Served implements AsyncDisposable {
 async function answerTo(socket: tls.TLSSocket): Promise<string> {
   socket.write(request);
   let text = '';
-  while (!text.endsWith('done')) text += String(((await once(socket, 'data')) as [Buffer])[0]);
+  const closed = once(socket, 'close').then(() => ['closed, done']);
+  while (!text.endsWith('done')) text += String(((await Promise.race([once(socket, 'data'), closed])) as [Buffer])[0]);
   return text;
+}
+
+async function statusOf(session: http2.ClientHttp2Session): Promise<number | undefined> {
+  const [headers] = (await once(session.request({ ':path': '/' }), 'response')) as [http2.IncomingHttpHeaders];
+  return headers[':status'];
 }
 
 /** A port that stays open, whose connections go to a server. */
@@ -88,6 +95,43 @@ describe('a server that ends', () => {
       expect((await goAway).slice(0, 2)).toEqual([http2.constants.NGHTTP2_NO_ERROR, 1]);
       await settled;
       session.destroy();
+    },
+  );
+
+  // Bytes that a client sends before it reads the end of its connection are in the kernel when the server looks for idle connections.
+  it.each(['own', 'node'] as const)('answers the requests that arrive as it ends, with HTTP/2 by %s', async (http2Server) => {
+    const server = new SecureServer({ ...options, http2Server }, serve);
+    await using served = new Served(server, await server.listen(0, '127.0.0.1'));
+    const secure = await Promise.all(Array.from({ length: 5 }, () => served.secure()));
+    for (const socket of secure) await answerTo(socket);
+    const sessions = Array.from({ length: 5 }, () => served.session());
+    for (const session of sessions) expect(await statusOf(session)).toBe(200);
+    const answers = Promise.all(secure.map(answerTo));
+    const statuses = Promise.all(sessions.map(statusOf));
+    server.stopListening();
+    await server.settled();
+    await server.close();
+    for (const answer of await answers) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Connection: close\r\n/i);
+    expect(await statuses).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it.each(['own', 'node'] as const)(
+    'lets clients read the end of their connections when it closes, with HTTP/2 by %s',
+    async (http2Server) => {
+      const server = new SecureServer({ ...options, http2Server }, serve);
+      await using served = new Served(server, await server.listen(0, '127.0.0.1'));
+      const secure = await served.secure();
+      await answerTo(secure);
+      const session = served.session();
+      expect(await statusOf(session)).toBe(200);
+      const [goAway, ended] = [once(session, 'goaway'), once(secure, 'end')];
+      // Without `settled`, requests that arrive now are dropped, not reset.
+      secure.write(request);
+      session.on('error', () => undefined);
+      session.request({ ':path': '/' }).on('error', () => undefined);
+      await server.close();
+      expect((await goAway)[0]).toBe(http2.constants.NGHTTP2_NO_ERROR);
+      await ended;
     },
   );
 

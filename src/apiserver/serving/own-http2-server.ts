@@ -24,12 +24,16 @@ export class OwnHttp2Server implements Http2Server {
   }
 
   announceEnd(): void {
+    this.#isGoingAway = true;
     for (const connection of this.#connections) connection.announceEnd();
   }
 
   goAway(): void {
-    this.#isGoingAway = true;
     for (const connection of this.#connections) connection.closeAfterFirst();
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close();
   }
 
   destroy(): void {

@@ -3,7 +3,7 @@ import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { DerError } from '#apimachinery/x509/der-reader';
 import type { Exchange, Peer } from '#apiserver/request/exchange';
@@ -87,15 +87,17 @@ const limits = {
  * net/http/server.go (closeIdleConns).
  */
 const freshMs = 1_000;
-/** Time since its last request in which a client that has another server to go to is expected to send one more. */
+/** Time since its last request in which a client is expected to send one more, which may be on its way when the server ends. */
 const busyMs = 250;
+/** Time in which clients can read the end of their connections before they are destroyed. */
+const endMs = 500;
 
 /** State of a connection after its handshake. */
 interface Connection {
   readonly peer: Peer;
   readonly since: number;
   requests: number;
-  /** Time of the last request; known only if the connections come from a source. */
+  /** Time of the last request. */
   lastRequest: number;
 }
 
@@ -132,7 +134,7 @@ export class SecureServer {
     const peerOf = (socket: tls.TLSSocket): Peer => {
       const connection = this.#connections.get(socket) as Connection;
       connection.requests += 1;
-      if (this.#source) connection.lastRequest = performance.now();
+      connection.lastRequest = performance.now();
       return connection.peer;
     };
 
@@ -263,40 +265,48 @@ export class SecureServer {
   }
 
   /**
-   * Stops accepting connections. HTTP/2 clients receive a GOAWAY, at the latest with their first request, idle HTTP/1.1 connections are
-   * closed, others after their next response, and pending requests continue.
+   * Stops accepting connections. HTTP/2 clients receive a GOAWAY that still permits the requests on their way, HTTP/1.1 connections are
+   * closed after their next response, and pending requests continue.
    */
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
     for (const socket of this.#connections.keys()) this.#feeds.get(socket)?.closeAfterResponse();
-    // With a source, a client finds the next server at the same address at once. It learns that from the response to its next request, or
-    // from a GOAWAY that still permits the requests on their way.
-    if (this.#source) return this.#http2.announceEnd();
-    this.#http2.goAway();
-    this.#http1.closeIdleConnections();
+    this.#http2.announceEnd();
   }
 
-  /** Resolves when no accepted connection is about to send its first request; with a source, when no client is likely to send another. */
+  /** Resolves when no client is likely to send another request. Then refuses further requests and closes idle connections. */
   async settled(): Promise<void> {
     const end = performance.now() + freshMs;
-    while (this.#isUnsettled(performance.now()) && performance.now() < end) await sleep(5);
+    do {
+      // A timer precedes the reading of what has arrived.
+      await sleep(5);
+      await nextTurn();
+    } while (this.#isUnsettled(performance.now()) && performance.now() < end);
     this.#http2.goAway();
-    this.#http1.closeIdleConnections();
+    this.#endIdle();
   }
 
   #isUnsettled(now: number): boolean {
     if (this.#handshakes.isAnySince(now - freshMs)) return true;
-    for (const { since, requests, lastRequest } of this.#connections.values()) {
-      if (requests === 0 ? since > now - freshMs : lastRequest > now - busyMs) return true;
+    for (const [socket, { since, requests, lastRequest }] of this.#connections) {
+      if (!socket.writableEnded && (requests === 0 ? since > now - freshMs : lastRequest > now - busyMs)) return true;
     }
     return false;
   }
 
-  /** Destroys all open connections. */
+  #endIdle(): void {
+    for (const socket of this.#connections.keys()) this.#feeds.get(socket)?.endIfIdle();
+  }
+
+  /** Ends all open connections. A connection that was reset instead would lose what its client has not read, and the GOAWAY. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
     this.#handshakes.destroy();
+    this.#http2.close();
+    this.#endIdle();
+    const open = Array.from(this.#connections.keys(), (socket) => new Promise((resolve) => void socket.once('close', resolve)));
+    await Promise.race([Promise.all(open), sleep(endMs, undefined, { ref: false })]);
     this.#http2.destroy();
     for (const socket of this.#connections.keys()) socket.destroy();
     clearInterval(this.#deadlineTimer);

@@ -1,11 +1,10 @@
 import { quote } from '#apimachinery/runtime/quote';
 import { workOn } from '#apimachinery/runtime/steps';
+import { escapeMarkup } from '#apiserver/base/markup';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
 import type { Filter } from '#apiserver/request/request-context';
 import { parseRequestInfo, RequestInfoError, selectedName } from '#apiserver/request/request-info';
 import { isLongRunning } from '#apiserver/request/long-running';
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
  * Sets the request info. A long selector, which unauthenticated clients may send, is read in several turns of the event loop. Upstream:
@@ -17,11 +16,7 @@ export const withRequestInfo: Filter = (next) => (context) => {
   } catch (error) {
     if (!(error instanceof RequestInfoError)) throw error;
     const text = `Internal Server Error: ${quote(context.exchange.url)}: failed to create RequestInfo: ${error.message}`;
-    return respondText(
-      context,
-      500,
-      text.replace(/[&<>]/g, (char) => entities[char] as string),
-    );
+    return respondText(context, 500, escapeMarkup(text));
   }
   const { info } = context;
   const proceed = (name: string): void | Promise<void> => {

@@ -4,6 +4,7 @@ import {
   newGenericServerResponse,
   newInternalError,
   newRequestEntityTooLargeError,
+  newStatus,
   newTimeoutError,
   StatusError,
 } from '#apimachinery/api/errors';
@@ -19,7 +20,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { AuditContext } from '#apiserver/request/audit-context';
 import { writeYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { BodyTooLargeError, type Exchange, pushContentLength, type ResponseStream } from '#apiserver/request/exchange';
+import { BodyTooLargeError, ClientGoneError, type Exchange, pushContentLength, type ResponseStream } from '#apiserver/request/exchange';
 import type { RequestSpan } from '#apiserver/request/request-span';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { warningHeaders } from '#apiserver/request/warnings';
@@ -290,8 +291,20 @@ export function respondError(context: RequestContext, error: unknown): void {
   const translated = toStatusError(error);
   if (!translated) throw error;
   if (error instanceof RouteError) context.measured = undefined;
-  if (context.answered || context.exchange.closed) return;
-  respondStatus(context, translated.status);
+  if (context.answered) return;
+  if (context.exchange.closed) recordUnsent(context, error instanceof ClientGoneError ? abandoned(context) : translated.status);
+  else respondStatus(context, translated.status);
+}
+
+/** Returns the error of a request whose client disconnected before its body was complete. */
+function abandoned({ exchange }: RequestContext): Status {
+  return newStatus(500, '', exchange.protocol === 'HTTP/1.1' ? 'unexpected EOF' : 'client disconnected');
+}
+
+/** Records an error that no client receives: without it, the audit event would be that of a success. */
+function recordUnsent({ audit }: RequestContext, status: Status): void {
+  audit?.responseStatus(status);
+  if (audit?.recordsResponse) audit.responseObject(encodeLine(statusType(), status));
 }
 
 const programmingErrors = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];

@@ -22,7 +22,7 @@ export interface ShutdownParts {
   terminateWatches(fraction: number): void;
   runPreShutdownHooks(): Promise<void>;
   stopListening(): void;
-  /** Resolves when no accepted connection is about to send its first request; within a second or two. */
+  /** Resolves when no client is likely to send another request; within a second or two. */
   connectionsSettled(): Promise<void>;
   /** Closes audit backends, then the stores, after the last request. */
   closeBackends(): Promise<void>;
@@ -79,6 +79,8 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
     );
     parts.stopListening();
     signals.httpServerStoppedListening.fire();
+    await parts.connectionsSettled();
+    await atMost(retryAfterLingerMs, parts.requests.empty());
   }
   await parts.closeConnections();
   await atMost(storeMs, parts.closeBackends());

@@ -410,6 +410,11 @@ describe('deadlines', () => {
       this.written.push(Buffer.from(chunk));
       if (this.reads) done();
     }
+    /** As a client does, it closes its side after the other. */
+    override _final(done: () => void): void {
+      done();
+      this.push(null);
+    }
     destroySoon(): void {
       this.end(() => this.destroy());
     }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
 import { type ConnectionDeadlines, Persistence } from '../deadlines.ts';
+import { endSoon } from '../end-soon.ts';
 import { MergedBytes } from '#apiserver/base/merged-bytes';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
@@ -178,9 +179,16 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     else this.close();
   }
 
-  /** Asks the client for a new connection, by a GOAWAY that permits further requests on this one: RFC 9113, 6.8. */
+  /**
+   * Asks the client for a new connection, by a GOAWAY that permits further requests on this one: RFC 9113, 6.8. A client that has sent none
+   * may be about to send the first; its connection closes after it.
+   */
   announceEnd(): void {
     if (this.#isClosing) return;
+    if (this.#lastStream === 0) {
+      this.#closesAfterFirst = true;
+      return;
+    }
     this.#goAway(errorCodes.noError, '', maxWindow);
     this.#schedule();
   }
@@ -702,20 +710,18 @@ export class Http2Connection implements StreamConnection, FrameHandler {
 
   #endIfDone(): void {
     if (!this.#isClosing || this.#isClosed || this.#streams.size > 0 || this.#controlBytes > 0 || this.#isWriting) return;
-    this.#finish();
+    // Requests that the client sent before it read the GOAWAY are read and dropped: unread, they would reset the connection.
+    if (this.socket.isPaused()) this.socket.resume();
+    endSoon(this.socket);
+    this.#closed();
   }
 
   /** Closes the connection for a protocol error, with the reason in the GOAWAY. */
   #fail(code: ErrorCode, reason: string): void {
     if (this.#isClosed) return;
     this.#goAway(code, reason);
-    this.socket.write(Buffer.concat(this.#control));
-    this.#finish();
-  }
-
-  /** Closes the connection after flushing, or after the grace period. */
-  #finish(): void {
     const { socket } = this;
+    socket.write(Buffer.concat(this.#control));
     socket.destroySoon();
     setTimeout(() => socket.destroy(), limits.lingerMs).unref();
     this.#closed();

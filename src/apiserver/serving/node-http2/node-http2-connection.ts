@@ -43,6 +43,11 @@ export class NodeHttp2Connection {
     });
   }
 
+  /** Closes the connection after its first request if it has had none. */
+  announceEnd(): void {
+    this.#closesAfterFirst = this.#lastStream === 0;
+  }
+
   /** Closes the connection after its first request, which is answered, or now if it has had one. */
   closeAfterFirst(): void {
     if (this.#lastStream > 0) this.#session.close();

@@ -55,12 +55,18 @@ export class NodeHttp2Server implements Http2Server {
     if (this.#isGoingAway) connection.closeAfterFirst();
   }
 
-  /** node:http2 serves no new stream after a GOAWAY. */
-  announceEnd(): void {}
+  /** Connections with requests continue, because node:http2 serves no new stream after a GOAWAY. */
+  announceEnd(): void {
+    this.#isGoingAway = true;
+    for (const connection of this.#connections.values()) connection.announceEnd();
+  }
 
   goAway(): void {
-    this.#isGoingAway = true;
     for (const connection of this.#connections.values()) connection.closeAfterFirst();
+  }
+
+  close(): void {
+    for (const session of this.#connections.keys()) session.close();
   }
 
   destroy(): void {

@@ -105,7 +105,7 @@ function carryOut(order: Order): void {
   if (order.order === 'listen') listen(order.port, order.host);
   else if (order.order === 'reload') server.reload(order.tls);
   else if (order.order === 'stopListening') server.stopListening();
-  else if (order.order === 'settle') void server.settled().then(() => report({ settled: true }));
+  else if (order.order === 'settle') void settle();
   else setImmediate(() => void server.close().then(() => port.close()));
 }
 
@@ -117,6 +117,13 @@ function listen(number: number, host: string): void {
       port.close();
     },
   );
+}
+
+/** Reports that the server has settled, after the requests that it has relayed. */
+async function settle(): Promise<void> {
+  await server.settled();
+  outbox.flush();
+  report({ settled: true });
 }
 
 function report(message: Report): void {
