@@ -61,7 +61,7 @@ async function answerTo(socket: tls.TLSSocket): Promise<string> {
 }
 
 async function statusOf(session: http2.ClientHttp2Session): Promise<number | undefined> {
-  const [headers] = (await once(session.request({ ':path': '/' }), 'response')) as [http2.IncomingHttpHeaders];
+  const [headers] = (await once(session.request({ ':path': '/' }), 'response')) as [http2.IncomingHttpStatusHeader];
   return headers[':status'];
 }
 
