@@ -1,5 +1,5 @@
 import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
-import { isPatchType } from '#apiserver/endpoints/handlers/patch';
+import { isPatchType } from '#apiserver/endpoints/handlers/patch-types';
 import { RouteError } from '#apiserver/endpoints/handlers/negotiation';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';

@@ -11,7 +11,9 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { type AppliedBody, checkApplied, copyAt, readApplied } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
-import { appliedForm, notePatch, patchTypesOf, type PatchType, readPatch, unsupportedPatchType } from './patch.ts';
+import { readPatch } from './object-patch.ts';
+import { notePatch, type PatchInput } from './patch-content.ts';
+import { appliedForm, isPatchType, patchTypeOf, unsupportedPatchType } from './patch-types.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -186,9 +188,8 @@ export class ScaleUpdateHandler {
 @UseInterceptors(AdmissionInterceptor)
 export class ScalePatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
-    const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
-    const supported = patchTypesOf(endpoint);
-    if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
+    const patchType = patchTypeOf(context);
+    if (!isPatchType(context, endpoint)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     if (context.audit?.recordsRequest) await notePatch(context.audit, body);
@@ -196,7 +197,7 @@ export class ScalePatchHandler {
     const options = parseWriteOptions(context.searchParams, 'PatchOptions', form !== undefined);
     const { rescale, mostBytes } = form
       ? await applier(context, endpoint, { form, bytes: body }, options)
-      : await patcher(context, endpoint, patchType, body, options);
+      : await patcher({ context, endpoint, type: patchType, body, options });
     const request = newWriteRequest(context, endpoint, options, mostBytes);
     return respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale, true), negotiated);
   }
@@ -208,16 +209,10 @@ interface Rescaling {
   readonly mostBytes: number;
 }
 
-async function patcher(
-  context: RequestContext,
-  endpoint: ResourceEndpoint,
-  type: PatchType,
-  body: Buffer,
-  options: WriteQuery,
-): Promise<Rescaling> {
+async function patcher(input: PatchInput): Promise<Rescaling> {
   // The defaults of the object do not apply to its Scale.
-  const { defaults: _, ...definition } = endpoint.definition;
-  const patch = await readPatch(context, { ...endpoint, definition }, type, body, options);
+  const { defaults: _, ...definition } = input.endpoint.definition;
+  const patch = await readPatch({ ...input, endpoint: { ...input.endpoint, definition } });
   return {
     rescale: (scale, pace) => pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), pace)) as Scale | Promise<Scale>,
     mostBytes: patch.mostBytes,
