@@ -10,10 +10,10 @@ import { costOfCalls, leastCosts } from './least-costs.ts';
 const root = resolve(import.meta.dirname, '../..');
 const creations = 150;
 /**
- * Limits of the processor time of a create with the whole catalog, as multiples of that without it. The multiples are 1.03 to 1.08, and 1.4 to
- * 1.8, depending on what else the machine does; the goals are 1.1 and 2.
+ * Limits of the processor time of a create, as multiples of that without the catalog. Out of the scope of all rules it takes 1.05 to 1.2 times,
+ * which is the informer of CostQuota: it reads each pod. The rules that admit the pod take 1.4 to 1.8 times.
  */
-const mostWithoutMatch = 1.2;
+const mostOutOfScope = 1.3;
 const mostWithMatch = 2;
 
 const digest = `sha256:${'0a'.repeat(32)}`;
@@ -122,15 +122,16 @@ async function costOn(api: InProcessApi): Promise<() => Promise<number>> {
 
 it('a create takes hardly longer out of the scope of the whole catalog, and less than twice as long if all of it admits', async () => {
   await using servers = new AsyncDisposableStack();
+  const policy = { scope: { namespaces: ['elsewhere'] } };
   const measurements = {
     without: await costOn(servers.use(await startApi(undefined, { isQuiet: true }))),
-    outOfScope: await costOn(servers.use(await startWithCatalog({ scope: { namespaces: ['elsewhere'] } }))),
+    outOfScope: await costOn(servers.use(await startWithCatalog(policy))),
     matching: await costOn(servers.use(await startWithCatalog())),
   };
   const isEnough = ({ without, outOfScope, matching }: Readonly<Record<keyof typeof measurements, number>>): boolean =>
-    outOfScope < without * mostWithoutMatch && matching < without * mostWithMatch;
+    outOfScope < without * mostOutOfScope && matching < without * mostWithMatch;
   const least = await leastCosts(measurements, isEnough);
   process.stdout.write(`create of a pod in the process, µs: ${JSON.stringify(least)}\n`);
-  expect(least.outOfScope / least.without).toBeLessThan(mostWithoutMatch);
+  expect(least.outOfScope / least.without).toBeLessThan(mostOutOfScope);
   expect(least.matching / least.without).toBeLessThan(mostWithMatch);
 }, 180_000);

@@ -213,6 +213,12 @@ describe('a server does not start with', () => {
       says: /^plugin package .\/plugin: index.js:1: The requested module 'kubenest\/sdk' does not provide an export named 'Missing'/,
     },
     {
+      what: 'a module that imports a file that does not exist',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: "import { contribute } from 'kubenest/sdk';\nimport { rules } from './rules.js';\nexport default contribute(rules);",
+      says: /^plugin package .\/plugin: index.js:2: Cannot find module '.*\/rules.js' imported from /,
+    },
+    {
       what: 'a CommonJS module',
       manifest: { type: 'commonjs', kubenest: { sdk: '^1', plugins: ['./index.js'] } },
       code: "exports.default = require('kubenest/sdk').contribute();",

@@ -83,6 +83,12 @@ export const longProtobuf: readonly ProtobufRow[] = [
       field(2, message(field(3, 'u'), field(5, message(field(1, 'a'), field(2, filled(field(1, ''))))))),
     ),
   },
+  {
+    name: 'packed numbers in protobuf',
+    path: pods,
+    atMost: 80,
+    request: object('v1', 'Pod', field(2, field(14, field(4, Buffer.alloc(space, 1))))),
+  },
   { name: 'the key of one entry in protobuf', path: configMaps, atMost, request: configMap(field(2, filled(field(1, 'a')))) },
   { name: 'an envelope in protobuf', path: configMaps, atMost, request: send(filled(field(2, ''))) },
   { name: 'the kind of an envelope in protobuf', path: configMaps, atMost, request: send(field(1, filled(field(2, '')))) },

@@ -14,6 +14,7 @@ import { hasSchedules } from '#apiserver/controllers/schedules';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readPluginConfiguration } from './read-configuration.ts';
+import { placeOfImport } from './place-of-import.ts';
 import { stackPlaces } from './stack-places.ts';
 import { importOnly, type VerifiedFiles } from './verified-modules.ts';
 import { TimeoutError, within } from './within.ts';
@@ -165,7 +166,9 @@ async function importModule({ name, folder }: PluginPackage, path: string, timeo
     const { message, code } = error as NodeJS.ErrnoException;
     // Only `require` has this code; `import` has ERR_MODULE_NOT_FOUND.
     const hint = code === 'MODULE_NOT_FOUND' ? `: ${commonJsHint}` : '';
-    const place = placeOf(error, folder) ?? (error instanceof SyntaxError ? await placeOfSyntaxError(path, folder) : undefined);
+    const place =
+      placeOf(error, folder) ??
+      (error instanceof SyntaxError ? await placeOfSyntaxError(path, folder) : inFolder(await placeOfImport(error as Error), folder));
     throw new Error(`${place ?? file}: ${message.split('\n', 1)[0]}${hint}`, { cause: error });
   }
   const { default: module } = exported;
@@ -191,7 +194,12 @@ function isContainerModule(module: unknown): module is ContainerModule {
 /** Returns `dist/index.js:3`, the first place in the folder that the stack of an error names; undefined if there is none. */
 function placeOf(error: unknown, folder: string): string | undefined {
   const { stack } = (error ?? {}) as { readonly stack?: unknown };
-  const place = stackPlaces(typeof stack === 'string' ? stack : '').find(({ file }) => file.startsWith(folder + sep));
+  return inFolder(stackPlaces(typeof stack === 'string' ? stack : ''), folder);
+}
+
+/** Returns the first of the places that is in the folder of a package, relative to it. */
+function inFolder(places: readonly { readonly file: string; readonly line: string | number }[], folder: string): string | undefined {
+  const place = places.find(({ file }) => file.startsWith(folder + sep));
   return place && `${relative(folder, place.file)}:${place.line}`;
 }
 

@@ -125,7 +125,9 @@ export class WritePreparation {
   ): Promise<void> | undefined {
     const canonicalize = (): void => strategy.canonicalize?.(object, request);
     const warned = pace.either(
-      () => warnings()?.forEach((text) => request.warn(text)),
+      () => {
+        for (const text of warnings() ?? []) request.warn(text);
+      },
       () => untilTime(warnSteps(request, warnings), request.deadline ?? 0, endAtDeadline),
     );
     if (warned instanceof Promise) return warned.then(canonicalize);

@@ -66,7 +66,7 @@ export const valuesOfStep = 512;
 /** Smaller values are read without a yield. */
 export const largePartBytes = 16 * 1024;
 
-/** How one field of a message is read, and what it adds to the value of the message. */
+/** A field of a message: its codec, and what its value adds to the value of the message. */
 type PartOf<S> = readonly [codec: Pick<ValueCodec, 'read' | 'readSteps' | 'parseSteps'>, add: (state: S, value: never) => void];
 
 /** A message that stands for a value: its fields by tag add to a state, of which the value is made. */

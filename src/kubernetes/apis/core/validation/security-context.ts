@@ -1,4 +1,5 @@
 /** Validation of security contexts of pods and containers. Upstream: pkg/apis/core/validation. */
+import { addErrorsOfEach } from '#apimachinery/validation/pausing';
 import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidGroupID, isValidUserID } from '#apimachinery/validation/names';
 import type {
@@ -175,8 +176,9 @@ export function validatePodSecurityContext(errors: FieldError[], spec: PodSpec, 
   if (fsGroup !== undefined) check(errors, isValidGroupID(fsGroup), fsGroup, at, 'fsGroup');
   if (runAsUser !== undefined) check(errors, isValidUserID(runAsUser), runAsUser, at, 'runAsUser');
   if (runAsGroup !== undefined) check(errors, isValidGroupID(runAsGroup), runAsGroup, at, 'runAsGroup');
-  for (const [i, group] of supplementalGroups.entries())
-    check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
+  addErrorsOfEach(errors, supplementalGroups, at.child('supplementalGroups'), (found, group, place) =>
+    check(found, isValidGroupID(group), group, place),
+  );
   if (shareProcessNamespace && hostPID)
     errors.push(invalid(at.child('shareProcessNamespace'), true, 'ShareProcessNamespace and HostPID cannot both be enabled'));
   if (!context) return;
