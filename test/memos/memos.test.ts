@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type AdmissionHandler, AdmissionPlugin, type Attributes } from 'kubenest/sdk';
 import { type Memos, memos } from '#apimachinery/runtime/memos';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { startTestCluster } from '#testing/index';
 import { randomOf, randomRequest } from './requests.ts';
 
@@ -41,6 +44,28 @@ const definition = {
   },
 };
 
+const match = [{ groups: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] }] as const;
+
+@AdmissionPlugin({ name: 'ByUser', match })
+class ByUser implements AdmissionHandler {
+  validate(request: Attributes): void {
+    request.addWarning('the scope by user includes it');
+  }
+}
+
+@AdmissionPlugin({ name: 'ByNamespace', match })
+class ByNamespace implements AdmissionHandler {
+  validate(request: Attributes): void {
+    request.addWarning('the scope by labels of the namespace includes it');
+  }
+}
+
+/** Plugins whose scopes differ between users, and between the labels that requests give the namespace. */
+const plugins = [
+  { ...contributionOf(ByUser), policy: readPolicy({ scope: { excludedUsers: ['jane'] } }, 'ByUser') },
+  { ...contributionOf(ByNamespace), policy: readPolicy({ scope: { namespaceSelector: { matchLabels: { a: 'b' } } } }, 'ByNamespace') },
+];
+
 /** Removes the values that differ between two runs of a server from responses, stored bytes and watch events. */
 function plain(text: string, ids: Map<string, string>): string {
   return text
@@ -65,13 +90,18 @@ afterAll(() => {
 async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string[]> {
   for (const name of off) memos[name] = false;
   try {
-    await using cluster = await startTestCluster({ objects: [definition] });
+    await using cluster = await startTestCluster({
+      objects: [definition],
+      users: [{ name: 'jane', groups: ['system:masters'] }],
+      config: { plugins },
+    });
     const ids = new Map<string, string>();
     const transcript: string[] = [];
     const random = randomOf(seed);
     for (let i = 0; i < requestsOfEach; i += 1) {
-      const { method, path, body, contentType } = randomRequest(random);
-      const response = await cluster.fetch(path, { method, ...(body && { body, headers: { 'content-type': contentType } }) });
+      const { method, path, body, contentType, user } = randomRequest(random);
+      const headers = { 'content-type': contentType };
+      const response = await cluster.fetch(path, { method, as: user, ...(body && { body, headers }) });
       const text = await response.text();
       transcript.push(
         `${method} ${path} ${JSON.stringify(body)}\n${response.status} ${response.headers.get('warning') ?? ''} ${plain(text, ids)}`,

@@ -5,6 +5,7 @@ export interface Sent {
   readonly path: string;
   readonly body: object | undefined;
   readonly contentType: string;
+  readonly user: string;
 }
 
 /** Returns a seeded generator of numbers below 1 (Mulberry32). */
@@ -97,8 +98,13 @@ function container(pick: Pick): object {
   };
 }
 
+/** Returns a request of one of the users `admin` and `jane`. */
 export function randomRequest(random: () => number): Sent {
   const pick: Pick = (values) => values[Math.floor(random() * values.length)]!;
+  return { ...requestOfAnyUser(pick), user: pick(['admin', 'jane']) };
+}
+
+function requestOfAnyUser(pick: Pick): Omit<Sent, 'user'> {
   const { path, apiVersion, kind, make } = pick(kinds);
   const metadata = { name: pick(['one', 'two', 'three']), labels: pick(maps), annotations: pick(maps), finalizers: pick([undefined, []]) };
   const object = { apiVersion, kind, metadata, ...make(pick) };
@@ -106,7 +112,7 @@ export function randomRequest(random: () => number): Sent {
   const manager = pick(['fieldManager=a', 'fieldManager=b']);
   const query = `?${[dry, manager].filter((one) => one !== '').join('&')}`;
   const own = `${path}/${metadata.name}`;
-  switch (pick(['create', 'create', 'create', 'update', 'merge', 'apply', 'apply', 'list', 'get', 'delete'])) {
+  switch (pick(['create', 'create', 'create', 'update', 'merge', 'apply', 'apply', 'list', 'get', 'delete', 'label'])) {
     case 'create':
       return { method: 'POST', path: path + query, body: object, contentType: 'application/json' };
     case 'update':
@@ -129,6 +135,13 @@ export function randomRequest(random: () => number): Sent {
       };
     case 'get':
       return { method: 'GET', path: own, body: undefined, contentType: '' };
+    case 'label':
+      return {
+        method: 'PATCH',
+        path: '/api/v1/namespaces/default',
+        body: { metadata: { labels: { a: pick(['b', null]) } } },
+        contentType: 'application/merge-patch+json',
+      };
     default:
       return { method: 'DELETE', path: own, body: undefined, contentType: '' };
   }

@@ -22,6 +22,8 @@ export interface Memos {
   listRuns: boolean;
   /** Frames of one event for all its watchers: apiserver/storage/cacher/watch-event.ts. */
   eventFrames: boolean;
+  /** Steps of admission by namespace and user: apiserver/admission/step-selection.ts. */
+  stepSelections: boolean;
 }
 
 /** Read on each use; only tests change it. */
@@ -35,4 +37,5 @@ export const memos: Memos = {
   parsedObjects: true,
   listRuns: true,
   eventFrames: true,
+  stepSelections: true,
 };

@@ -1,4 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
+import { memos } from '#apimachinery/runtime/memos';
 import type { AdmissionHandler, Attributes } from './attributes.ts';
 
 /** The requests for which a plugin does something. Out of its scope, the plugin only adds a note to a trace. */
@@ -23,7 +24,7 @@ export function scopeOf(plugin: AdmissionHandler): StepScope | undefined {
   return (plugin as { readonly [stepScope]?: StepScope })[stepScope];
 }
 
-/** Number of kept selections of a phase, and the length of their keys: users and clients choose both. */
+/** Maximum number of kept selections of a phase, and maximum length of their keys: clients choose both. */
 const [mostKept, longestKey] = [1_000, 1_000];
 
 interface Selection<S> {
@@ -33,8 +34,8 @@ interface Selection<S> {
 }
 
 /**
- * Selects the steps of a phase whose scopes include the namespace and the user of a request. Forty plugins without a business in a namespace then
- * cost one lookup. A selection depends only on its key (the names of the namespace, the user and the groups) and the stored namespace.
+ * Selects the steps of a phase whose scopes include the namespace and the user of a request. Forty plugins whose scopes exclude a namespace
+ * then cost one lookup. A selection depends only on its key (the names of the namespace, the user and the groups) and the stored namespace.
  *
  *     scopes { namespaces: [prod] }, { namespaceSelector: { matchLabels: { env: test } } }, none
  *     a request in `ci`, whose labels are { env: test }: the steps 2 and 3
@@ -53,12 +54,13 @@ export class StepSelection<S extends { readonly scope: StepScope | undefined }> 
     this.#ofLabels = all.find(({ dependsOnLabels }) => dependsOnLabels);
   }
 
+  /** Returns the steps of a request, in order. */
   for(request: Attributes): readonly S[] {
     if (!this.#isScoped) return this.steps;
     const key = this.#keyOf(request);
     const namespace = this.#ofLabels?.decidingNamespace(request);
     const known = this.#known.get(key);
-    if (known && known.namespace === namespace) return known.steps;
+    if (memos.stepSelections && known && known.namespace === namespace) return known.steps;
     const steps = this.steps.filter(({ scope }) => scope?.mayInclude(request, namespace) ?? true);
     if (key.length > longestKey) return steps;
     if (this.#known.size >= mostKept) this.#known.clear();
