@@ -98,6 +98,10 @@ function endpointOf(service: Service, pod: Pod, node: Node | undefined, addressT
   return hints ? { ...endpoint, hints } : endpoint;
 }
 
+export function withoutHints({ hints: _, ...endpoint }: Endpoint): Endpoint {
+  return endpoint;
+}
+
 /** Returns the topology hints of a ready endpoint; undefined for none. Upstream: k8s.io/endpointslice/trafficdist. */
 function hintsOf(service: Service, { zone, nodeName }: Endpoint): Endpoint['hints'] | undefined {
   const distribution = wantsZones(service) ? undefined : service.spec?.trafficDistribution;

@@ -1,7 +1,16 @@
 import { deepEqual } from 'kubenest/sdk';
 import type { Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
-import { type AddressType, type EndpointGroup, endpointKey, isOwnedBy, labelsFor, newSlice, portsKey } from './desired-slices.ts';
+import {
+  type AddressType,
+  type EndpointGroup,
+  endpointKey,
+  isOwnedBy,
+  labelsFor,
+  newSlice,
+  portsKey,
+  withoutHints,
+} from './desired-slices.ts';
 import { wantsZones } from './zone-allocations.ts';
 
 /** Upstream: --max-endpoints-per-slice. */
@@ -93,14 +102,10 @@ function keptIn(slice: EndpointSlice, missing: Map<string, Endpoint>, service: S
     const desired = missing.get(key);
     missing.delete(key);
     if (desired) endpoints.push(desired);
+    // The hints for zones are distributed later, over all slices.
     if (!desired || !isSame(desired, wantsZones(service) ? withoutHints(present) : present)) isChanged = true;
   }
   return { slice, endpoints, isChanged };
-}
-
-/** The hints for zones are distributed later, over all slices. */
-function withoutHints({ hints: _, ...endpoint }: Endpoint): Endpoint {
-  return endpoint;
 }
 
 /** Compares endpoints, apart from the resourceVersion of the pod. */

@@ -1,12 +1,13 @@
 import type { Node, Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
-import type { AddressType } from './desired-slices.ts';
+import { type AddressType, withoutHints } from './desired-slices.ts';
 import type { SlicePlan } from './plan-slices.ts';
-import { type Allocation, allocationsOf, change, exchange, isOverloaded, wantsZones, zoneShares } from './zone-allocations.ts';
+import { addTo, type Allocation, allocationsOf, isOverloaded, transfersOf, wantsZones, zoneShares } from './zone-allocations.ts';
 
 const enabled = 'TopologyAwareHintsEnabled';
 const disabled = 'TopologyAwareHintsDisabled';
 
+/** An event of a service whose hints start or end. */
 export interface HintsEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -33,6 +34,7 @@ export class TopologyHints {
     return [...this.#allocated].flatMap(([key, types]) => ([...types.values()].some((zones) => isOverloaded(zones, shares)) ? [key] : []));
   }
 
+  /** Forgets a service that is deleted, or has no hints. */
   forget(key: string): void {
     this.#allocated.delete(key);
   }
@@ -52,12 +54,8 @@ export class TopologyHints {
     if (typeof zones === 'string') {
       this.#allocated.get(key)?.delete(addressType);
       if (this.#allocated.get(key)?.size === 0) this.forget(key);
-      plan.update.push(
-        ...remaining(existing, plan)
-          .filter(({ endpoints }) => endpoints?.some(({ hints }) => hints))
-          .map(withoutHints),
-      );
-      for (const list of [plan.create, plan.update]) list.splice(0, list.length, ...list.map(withoutHints));
+      plan.update.push(...remaining(existing, plan).filter(({ endpoints }) => endpoints?.some(({ hints }) => hints)));
+      changeEndpoints(plan, withoutHints);
       return event('Warning', disabled, zones);
     }
     const types = this.#allocated.get(key) ?? new Map<AddressType, ReadonlyMap<string, number>>();
@@ -73,37 +71,44 @@ export class TopologyHints {
 
   /** Sets the hints of the plan. Returns the endpoints of each zone, or the reason why there are no hints. */
   #spread(plan: SlicePlan, unchanged: readonly EndpointSlice[]): ReadonlyMap<string, number> | string {
-    const all = [...plan.create, ...plan.update, ...unchanged].flatMap(({ endpoints }) => endpoints ?? []);
-    const allocations = allocationsOf(this.#currentShares(), all.filter(isReadyEndpoint).length);
+    const count = [...planned(plan), ...unchanged].flatMap(readyEndpoints).length;
+    const allocations = allocationsOf(this.#currentShares(), count);
     if (typeof allocations === 'string') return allocations;
     const allocated = new Map<string, number>();
     for (const slice of unchanged) if (!keep(slice, allocations, allocated)) plan.update.push(slice);
-    if (
-      [...plan.create, ...plan.update].some(({ endpoints }) => endpoints?.some((endpoint) => isReadyEndpoint(endpoint) && !endpoint.zone))
-    )
-      return 'One or more endpoints do not have a zone specified';
-    const ready = [...plan.create, ...plan.update].flatMap(({ endpoints }) => (endpoints ?? []).filter(isReadyEndpoint));
-    for (const { zone } of ready) change(allocated, zone as string, 1);
-    const { giving, receiving } = exchange(allocations, allocated);
-    const hinted = (endpoint: Endpoint): Endpoint => {
-      const { hints: _, ...plain } = endpoint;
-      if (!isReadyEndpoint(endpoint)) return plain;
-      const zone = endpoint.zone as string;
-      const [to] = (giving.get(zone) ?? 0) > 0 ? ([...receiving].find(([, count]) => count > 0) ?? []) : [];
-      if (to !== undefined) {
-        change(giving, zone, -1);
-        change(receiving, to, -1);
-        change(allocated, zone, -1);
-        change(allocated, to, 1);
-      }
-      return { ...plain, hints: { forZones: [{ name: to ?? zone }] } };
+    const ready = planned(plan).flatMap(readyEndpoints);
+    if (ready.some(({ zone }) => !zone)) return 'One or more endpoints do not have a zone specified';
+    for (const { zone } of ready) addTo(allocated, zone as string, 1);
+    const { giving, receiving } = transfersOf(allocations, allocated);
+    /** Returns the zone that the next endpoint of a zone serves. */
+    const servedBy = (zone: string): string => {
+      const [to] = (giving.get(zone) ?? 0) > 0 ? ([...receiving].find(([, missing]) => missing > 0) ?? []) : [];
+      if (to === undefined) return zone;
+      for (const counts of [giving, allocated]) addTo(counts, zone, -1);
+      addTo(receiving, to, -1);
+      addTo(allocated, to, 1);
+      return to;
     };
-    for (const list of [plan.create, plan.update])
-      list.splice(0, list.length, ...list.map((slice) => ({ ...slice, endpoints: (slice.endpoints ?? []).map(hinted) })));
+    changeEndpoints(plan, (endpoint) => {
+      const plain = withoutHints(endpoint);
+      return isReadyEndpoint(endpoint) ? { ...plain, hints: { forZones: [{ name: servedBy(endpoint.zone as string) }] } } : plain;
+    });
     return allocated.size > 0 ? allocated : 'No hints allocated for zones';
   }
 }
 
+/** Returns the slices that the plan writes. */
+function planned({ create, update }: SlicePlan): EndpointSlice[] {
+  return [...create, ...update];
+}
+
+/** Changes all endpoints that the plan writes. */
+function changeEndpoints({ create, update }: SlicePlan, change: (endpoint: Endpoint) => Endpoint): void {
+  for (const list of [create, update])
+    list.splice(0, list.length, ...list.map((slice) => ({ ...slice, endpoints: (slice.endpoints ?? []).map(change) })));
+}
+
+/** Returns the existing slices that the plan leaves as they are. */
 function remaining(existing: readonly EndpointSlice[], { update, delete: deleted }: SlicePlan): EndpointSlice[] {
   const changed = new Set([...update, ...deleted].map(({ metadata }) => metadata.name));
   return existing.filter(({ metadata }) => !changed.has(metadata.name));
@@ -113,17 +118,17 @@ function isReadyEndpoint({ conditions }: Endpoint): boolean {
   return conditions?.ready === true;
 }
 
-function withoutHints(slice: EndpointSlice): EndpointSlice {
-  return { ...slice, endpoints: (slice.endpoints ?? []).map(({ hints: _, ...plain }) => plain) };
+function readyEndpoints({ endpoints }: EndpointSlice): Endpoint[] {
+  return (endpoints ?? []).filter(isReadyEndpoint);
 }
 
 /** Adds the hints of a slice to `allocated` and returns true, unless they do not suit the allocations. Upstream: getHintsByZone. */
 function keep(slice: EndpointSlice, allocations: ReadonlyMap<string, Allocation>, allocated: Map<string, number>): boolean {
-  const ready = (slice.endpoints ?? []).filter(isReadyEndpoint);
+  const ready = readyEndpoints(slice);
   if (ready.some(({ hints }) => !hints?.forZones?.length)) return false;
   const own = new Map<string, number>();
-  for (const { name = '' } of ready.flatMap(({ hints }) => hints?.forZones ?? [])) change(own, name, 1);
+  for (const { name = '' } of ready.flatMap(({ hints }) => hints?.forZones ?? [])) addTo(own, name, 1);
   for (const [zone, count] of own) if (count + (allocated.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? -1)) return false;
-  for (const [zone, count] of own) change(allocated, zone, count);
+  for (const [zone, count] of own) addTo(allocated, zone, count);
   return true;
 }

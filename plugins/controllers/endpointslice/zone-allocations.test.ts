@@ -1,7 +1,7 @@
 import { partialObject } from '../common/testing/partial-object.ts';
 import type { Node } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
-import { allocationsOf, exchange, isOverloaded, zoneShares } from './zone-allocations.ts';
+import { allocationsOf, transfersOf, isOverloaded, zoneShares } from './zone-allocations.ts';
 
 const node = (zone: string | undefined, cpu: string, ready = 'True', labels: object = {}): Node =>
   partialObject({
@@ -43,10 +43,10 @@ it.each([
 
 it('moves endpoints from zones with too many to zones with too few', () => {
   const allocations = allocationsOf(shares, 6) as Exclude<ReturnType<typeof allocationsOf>, string>;
-  const { giving, receiving } = exchange(allocations, new Map([['a', 6]]));
+  const { giving, receiving } = transfersOf(allocations, new Map([['a', 6]]));
   expect([giving, receiving]).toEqual([new Map([['a', 4]]), new Map([['b', 4]])]);
   expect(
-    exchange(
+    transfersOf(
       allocations,
       new Map([
         ['a', 2],

@@ -1,13 +1,14 @@
 import { Quantity } from 'kubenest/sdk';
 import type { Node, Service } from 'kubenest/types/core_v1';
 
+/** Label of a node with its zone. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
 /** Part of its share of the traffic that an endpoint may get in addition. */
 const overloadThreshold = 0.2;
 /** Nodes with one of these labels do not count. */
 const excludingLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
 
-/** The first one present counts. */
+/** Annotations of a service; the first one present counts. */
 const annotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
 
 /** True if an annotation of the service requests hints that spread the endpoints over the zones. */
@@ -42,6 +43,7 @@ export function zoneShares(nodes: readonly Node[]): ReadonlyMap<string, number> 
   return new Map([...zones].map(([zone, cpus]) => [zone, cpus / total]));
 }
 
+/** True if the node reports that it is ready. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 }
@@ -70,7 +72,7 @@ function minimumOf(desired: number): number {
 }
 
 /** Returns the numbers of endpoints that zones give to, and get from, others. Upstream: getGivingAndReceivingZones. */
-export function exchange(
+export function transfersOf(
   allocations: ReadonlyMap<string, Allocation>,
   allocated: ReadonlyMap<string, number>,
 ): { readonly giving: Map<string, number>; readonly receiving: Map<string, number> } {
@@ -83,20 +85,22 @@ export function exchange(
     const [from, give] = most(tooMany);
     const [to, take] = most(tooFew);
     if (from === '' || to === '' || (give < 1 && take < 1) || give < 0.5 || take < 0.5) return { giving, receiving };
-    change(giving, from, 1);
-    change(tooMany, from, -1);
-    change(receiving, to, 1);
-    change(tooFew, to, -1);
+    addTo(giving, from, 1);
+    addTo(tooMany, from, -1);
+    addTo(receiving, to, 1);
+    addTo(tooFew, to, -1);
   }
 }
 
+/** Returns the first zone with the highest count; the empty name if no count is positive. */
 function most(counts: ReadonlyMap<string, number>): readonly [zone: string, count: number] {
   let top: readonly [string, number] = ['', 0];
   for (const entry of counts) if (entry[1] > top[1]) top = entry;
   return top;
 }
 
-export function change(counts: Map<string, number>, zone: string, by: number): void {
+/** Adds to the count of a zone. */
+export function addTo(counts: Map<string, number>, zone: string, by: number): void {
   counts.set(zone, (counts.get(zone) ?? 0) + by);
 }
 

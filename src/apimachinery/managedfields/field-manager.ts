@@ -31,7 +31,7 @@ import { fieldElement } from './path-element.ts';
 import { withAlwaysFields } from './always-fields.ts';
 import type { Comparison, Skip } from './compare.ts';
 import { TypedError } from './typed-value.ts';
-import { Updater, VersionError } from './updater.ts';
+import { type ConvertSteps, Updater, type UpdaterOptions, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
 
 /** Maximum number of update entries of an object; the oldest ones are merged. */
@@ -64,37 +64,15 @@ export interface FieldManager {
   convertingBy(convertSteps: ConvertSteps): FieldManager;
 }
 
-/** Converts an object to another version of its API, which is served. Throws VersionError if it cannot. */
-export type ConvertSteps = (object: KubeObject, toGroupVersion: string) => Steps<KubeObject>;
-
-export interface FieldManagerOptions {
-  readonly type: StructType;
+export interface FieldManagerOptions extends UpdaterOptions {
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
   /** Sets defaults in an object that an apply has changed; not called if only its managers change. */
   readonly defaults?: ((object: KubeObject) => void) | undefined;
-  /** `apps/v1` */
-  readonly groupVersion: string;
   readonly kind: string;
   readonly subresource?: string | undefined;
-  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions, of custom resources only in this one. */
-  readonly resetFields?: FieldSet | undefined;
   /** Returns the current time in RFC 3339, whole seconds, UTC. */
   readonly clock?: (() => string) | undefined;
-  /** Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version is served. */
-  readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
-  /** Converts instead of `convert`. */
-  readonly convertSteps?: ConvertSteps | undefined;
-  /**
-   * Returns the type in another version; undefined if the version is no longer served. Required with `convert`. Throws VersionError
-   * where upstream's converter fails.
-   */
-  readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
-  /**
-   * True for custom resources: conversion neither decodes an object nor drops its nulls, and an object may have fields that another
-   * version does not declare, which fails as in upstream's converter.
-   */
-  readonly isUntyped?: boolean | undefined;
 }
 
 /** Fields that are never owned; managedfields/internal/stripmeta.go. */

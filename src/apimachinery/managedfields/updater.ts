@@ -17,13 +17,28 @@ import { toFieldSet, toFieldSetSteps } from './owned-fields.ts';
 import { type Reading, TypedError } from './typed-value.ts';
 import { validate, validateSteps } from './validate.ts';
 
+/** Converts an object to another version of its API, which is served. Throws VersionError if it cannot. */
+export type ConvertSteps = (object: KubeObject, toGroupVersion: string) => Steps<KubeObject>;
+
 export interface UpdaterOptions {
   readonly type: StructType;
+  /** `apps/v1` */
   readonly groupVersion: string;
+  /** Fields that writes through this endpoint do not change, each with its descendants: in all versions, of custom resources only in this one. */
   readonly resetFields?: FieldSet | undefined;
+  /** Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version is served. */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
-  readonly convertSteps?: ((object: KubeObject, toGroupVersion: string) => Steps<KubeObject>) | undefined;
+  /** Converts instead of `convert`. */
+  readonly convertSteps?: ConvertSteps | undefined;
+  /**
+   * Returns the type in another version; undefined if the version is no longer served. Required with `convert`. Throws VersionError
+   * where upstream's converter fails.
+   */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
+  /**
+   * True for custom resources: conversion neither decodes an object nor drops its nulls, and an object may have fields that another
+   * version does not declare, which fails as in upstream's converter.
+   */
   readonly isUntyped?: boolean | undefined;
 }
 

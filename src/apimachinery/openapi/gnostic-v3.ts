@@ -9,20 +9,17 @@ import {
   flag,
   integer,
   lengthOf,
+  list,
   memberFlag,
   message,
   named,
-  none,
+  optional,
   text,
   texts,
 } from './gnostic-wire.ts';
 import type { JsonSchema } from './schemas.ts';
 import type { V3Document } from './swagger.ts';
 import type { Steps } from '#apimachinery/runtime/steps';
-
-function list(number: number, values: unknown, encode: (value: JsonSchema) => Fields): Fields {
-  return Array.isArray(values) ? values.flatMap((value: JsonSchema) => message(number, encode(value))) : none;
-}
 
 /** Encodes one of a value and a reference to it. */
 function orReference(value: JsonSchema, encode: (value: JsonSchema) => Fields): Fields {
@@ -32,10 +29,6 @@ function orReference(value: JsonSchema, encode: (value: JsonSchema) => Fields): 
 
 function schemaOrReference(schema: JsonSchema): Fields {
   return orReference(schema, schemaFields);
-}
-
-function optional(number: number, value: unknown, encode: (value: JsonSchema) => Fields): Fields {
-  return value === undefined ? none : message(number, encode(value as JsonSchema));
 }
 
 function schemaFields(schema: JsonSchema): Fields {

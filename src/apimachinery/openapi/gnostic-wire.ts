@@ -3,7 +3,7 @@ import { Float64 } from '#apimachinery/runtime/numbers';
 import { encodeYamlNode } from '#apimachinery/runtime/yaml/yaml-node-emitter';
 import type { JsonSchema } from './schemas.ts';
 
-/** Writes the fields of gnostic's messages, which those of OpenAPI 2.0 and 3.0 share. Upstream: google/gnostic-models. */
+/** Encodings of the fields of gnostic's messages, for OpenAPI 2.0 and 3.0. Upstream: google/gnostic-models. */
 
 /** Encoded fields of a message, in order. */
 export type Fields = readonly Uint8Array[];
@@ -84,23 +84,36 @@ export function any(value: unknown): Fields {
   return text(2, encodeYamlNode(value));
 }
 
+/** Encodes a message unless the value is undefined. */
+export function optional(number: number, value: unknown, encode: (value: JsonSchema) => Fields): Fields {
+  return value === undefined ? none : message(number, encode(value as JsonSchema));
+}
+
+/** Encodes a message for each item of a list. */
+export function list(number: number, values: unknown, encode: (value: JsonSchema) => Fields): Fields {
+  return Array.isArray(values) ? values.flatMap((value: JsonSchema) => message(number, encode(value))) : none;
+}
+
+/** Encodes one member of a map: a message of its name and its value. */
+function member(number: number, name: string, value: Fields): Fields {
+  return message(number, [...text(1, name), ...message(2, value)]);
+}
+
 /** Encodes the members whose name starts with `x-`. */
 export function extensions(number: number, object: JsonSchema): Fields {
   return Object.entries(object)
     .filter(([name]) => name.startsWith('x-'))
-    .flatMap(([name, value]) => message(number, [...text(1, name), ...message(2, any(value))]));
+    .flatMap(([name, value]) => member(number, name, any(value)));
 }
 
-/** Encodes the members of a map as messages of a name and a value. */
+/** Encodes the members of a map. */
 export function named(number: number, record: unknown, encode: (value: JsonSchema) => Fields): Fields {
-  return Object.entries((record ?? {}) as Record<string, JsonSchema>).flatMap(([name, value]) =>
-    message(number, [...text(1, name), ...message(2, encode(value))]),
-  );
+  return Object.entries((record ?? {}) as Record<string, JsonSchema>).flatMap(([name, value]) => member(number, name, encode(value)));
 }
 
 /** Encodes one member of a map in a buffer of its own. */
-export function entry(number: number, name: string, fields: Fields): Buffer {
-  return Buffer.concat(message(number, [...text(1, name), ...message(2, fields)]));
+export function entry(number: number, name: string, value: Fields): Buffer {
+  return Buffer.concat(member(number, name, value));
 }
 
 /** Returns the tag and the length of a message with these fields. */

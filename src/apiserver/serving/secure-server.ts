@@ -128,23 +128,23 @@ export class SecureServer {
   constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     this.#source = options.source;
-    const { stalledMs, deadlines = connectionDeadlines } = options;
+    const { deadlines = connectionDeadlines } = options;
     this.#handshakes = new PendingHandshakes((socket) => this.#tls.emit('connection', socket), deadlines.handshakeMs, onHandshakeError);
-    /** Registers a request. Returns the peer that sent it. */
-    const peerOf = (socket: tls.TLSSocket): Peer => {
-      const connection = this.#connections.get(socket) as Connection;
-      connection.requests += 1;
-      connection.lastRequest = performance.now();
-      return connection.peer;
-    };
-
     const serve: Serve = (exchange) => {
       // Upstream: net/http/server.go (globalOptionsHandler).
       if (exchange.url === '*' && exchange.method === 'OPTIONS') exchange.send(200, [], undefined);
       else handle(exchange);
     };
+    this.#http1 = this.#newHttp1(options, deadlines, serve);
+    this.#http2 = this.#newHttp2(options, deadlines, serve);
+    this.#tls = this.#newTls(options, onPeerGone);
+    this.#deadlineTimer = this.#watchDeadlines(deadlines);
+    this.#addServerNames(options);
+  }
+
+  #newHttp1({ stalledMs }: SecureServerOptions, deadlines: ConnectionDeadlines, serve: Serve): http.Server {
     const feeds = this.#feeds;
-    this.#http1 = http.createServer(
+    const server = http.createServer(
       {
         maxHeaderSize: limits.headerBytes,
         keepAliveTimeout: deadlines.idleMs,
@@ -161,32 +161,34 @@ export class SecureServer {
         if (request.headers.upgrade !== undefined || this.#draining) response.shouldKeepAlive = false;
         const feed = feeds.get(request.socket);
         feed?.identify(request);
-        const exchange = new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs);
+        const exchange = new Http1Exchange(request, response, this.#requester(request.socket), stalledMs);
         feed?.begin(exchange);
         serve(exchange);
       },
     );
     // Heads are limited by bytes instead.
-    this.#http1.maxHeadersCount = 0;
-    this.#http1.on('clientError', answerClientError);
-    this.#http1.on('upgrade', (request, socket, head) => {
+    server.maxHeadersCount = 0;
+    server.on('clientError', answerClientError);
+    server.on('upgrade', (request, socket, head) => {
       const feed = feeds.get(request.socket);
       feed?.identify(request);
       const behind = Buffer.concat([head, feed?.end() ?? Buffer.alloc(0)]);
-      serve(new UpgradeExchange(request, socket, behind, peerOf(request.socket as tls.TLSSocket)));
+      serve(new UpgradeExchange(request, socket, behind, this.#requester(request.socket)));
     });
+    return server;
+  }
 
-    const http2Options = {
-      maxConcurrentStreams: options.maxConcurrentStreams,
-      streamWindow: limits.streamWindow,
-      maxHeaderBytes: limits.headerBytes,
-      deadlines,
-    };
-    this.#http2 = new (options.http2Server === 'node' ? NodeHttp2Server : OwnHttp2Server)(http2Options, (stream, socket) =>
-      serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
+  #newHttp2(options: SecureServerOptions, deadlines: ConnectionDeadlines, serve: Serve): Http2Server {
+    const { http2Server, maxConcurrentStreams, stalledMs } = options;
+    const { streamWindow, headerBytes: maxHeaderBytes } = limits;
+    return new (http2Server === 'node' ? NodeHttp2Server : OwnHttp2Server)(
+      { maxConcurrentStreams, streamWindow, maxHeaderBytes, deadlines },
+      (stream, socket) => serve(new Http2Exchange(stream, this.#requester(socket), stalledMs)),
     );
+  }
 
-    this.#tls = tls.createServer(
+  #newTls(options: SecureServerOptions, onPeerGone: ConnectionEvents['onPeerGone']): tls.Server {
+    const server = tls.createServer(
       {
         ...secureContextOptions(options),
         requestCert: options.clientCa !== undefined,
@@ -205,21 +207,31 @@ export class SecureServer {
         if (socket.alpnProtocol === 'h2') this.#http2.serve(socket);
         else {
           this.#http1.emit('connection', socket);
-          feeds.set(socket, new Http1Feed(socket));
+          this.#feeds.set(socket, new Http1Feed(socket));
         }
       },
     );
-    this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
-    this.#deadlineTimer = setInterval(
-      () => {
-        const now = performance.now();
-        this.#handshakes.checkDeadlines(now);
-        this.#http2.checkDeadlines(now);
-        for (const socket of this.#connections.keys()) feeds.get(socket)?.checkDeadlines(now, deadlines);
-      },
-      Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
-    ).unref();
-    this.#addServerNames(options);
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
+    return server;
+  }
+
+  /** Registers a request of a connection. Returns the peer that sent it. */
+  #requester(socket: Socket): Peer {
+    const connection = this.#connections.get(socket as tls.TLSSocket) as Connection;
+    connection.requests += 1;
+    connection.lastRequest = performance.now();
+    return connection.peer;
+  }
+
+  /** Checks the deadlines of all connections at an interval. */
+  #watchDeadlines(deadlines: ConnectionDeadlines): NodeJS.Timeout {
+    const check = (): void => {
+      const now = performance.now();
+      this.#handshakes.checkDeadlines(now);
+      this.#http2.checkDeadlines(now);
+      for (const socket of this.#connections.keys()) this.#feeds.get(socket)?.checkDeadlines(now, deadlines);
+    };
+    return setInterval(check, Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4))).unref();
   }
 
   /** Listens. Rejects with the system's error, for example if the port is in use; it does not listen then. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { gnosticDefinition, gnosticDocument, gnosticPath, type SwaggerHead } from '#apimachinery/openapi/gnostic';
+import { gnosticDefinition, gnosticDocument, gnosticPath, type SwaggerHead } from '#apimachinery/openapi/gnostic-v2';
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
 import { swaggerPart, type SwaggerParameter, type SwaggerPart } from '#apimachinery/openapi/swagger';
 import { compareUtf8, encodeRawJson } from '#apimachinery/runtime/json/json';

@@ -8,10 +8,12 @@ import {
   flag,
   integer,
   lengthOf,
+  list,
   memberFlag,
   message,
   named,
   none,
+  optional,
   text,
   texts,
 } from './gnostic-wire.ts';
@@ -39,16 +41,16 @@ function schemaFields(schema: JsonSchema): Fields {
     ...integer(17, schema.maxProperties),
     ...integer(18, schema.minProperties),
     ...texts(19, schema.required),
-    ...(Array.isArray(schema.enum) ? schema.enum.flatMap((value) => message(20, any(value))) : none),
+    ...list(20, schema.enum, any),
     ...(typeof additionalProperties === 'object' && additionalProperties !== null
       ? message(21, message(1, schemaFields(additionalProperties as JsonSchema)))
       : none),
     ...(typeof additionalProperties === 'boolean' ? message(21, memberFlag(2, additionalProperties)) : none),
     ...(typeof type === 'string' ? message(22, texts(1, [type])) : none),
     ...(items ? message(23, message(1, schemaFields(items as JsonSchema))) : none),
-    ...(Array.isArray(allOf) ? allOf.flatMap((one: JsonSchema) => message(24, schemaFields(one))) : none),
+    ...list(24, allOf, schemaFields),
     ...(properties ? message(25, named(1, properties, schemaFields)) : none),
-    ...(schema.example === undefined ? none : message(30, any(schema.example))),
+    ...optional(30, schema.example, any),
     ...extensions(31, schema),
   ];
 }
