@@ -36,7 +36,7 @@ export interface Step {
 /** Flags of API server, controllers and scheduler, beyond the defaults. */
 export interface Settings {
   readonly featureGates?: string;
-  /** Only of the API server. */
+  /** `--runtime-config` of the API server. */
   readonly runtimeConfig?: string;
   /** Addresses of the pods of nodes; the default is 10.244.0.0/16. */
   readonly clusterCidr?: string;

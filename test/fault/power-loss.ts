@@ -166,7 +166,7 @@ interface CutOptions {
   readonly syncs?: boolean;
 }
 
-/** Files after a power failure, with the notes until then. */
+/** Files after a power failure, with the notes that precede it. */
 export interface CutResult {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly notes: readonly Note[];

@@ -1,5 +1,5 @@
 /**
- * Mistakes of package authors: the compiler reports each of them, at its line, by the declarations that packages get. The TypeScript of the guide
+ * Mistakes of package authors: with the declarations that packages get, the compiler reports each of them at its line. The TypeScript of the guide
  * has none.
  */
 import { execFile } from 'node:child_process';

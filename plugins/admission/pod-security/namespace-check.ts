@@ -44,7 +44,7 @@ function count(bad: Map<string, { name: string; count: number }>, text: string, 
   }
 }
 
-/** Moves one pod of each controller to the front, because pods of a controller are similar. */
+/** Moves one pod of each controller to the front, because the pods of a controller are similar. */
 function onePerControllerFirst(pods: readonly Pod[]): Pod[] {
   const seen = new Set<string>();
   const first: Pod[] = [];

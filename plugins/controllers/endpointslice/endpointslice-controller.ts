@@ -31,7 +31,7 @@ const byService = 'endpointslice-controller/service';
   component: 'endpoint-slice-controller',
   for: services,
   concurrency: 5,
-  // Each failure makes an event. Upstream waits for a second first, also after a conflict.
+  // Each failure records an event. Upstream also waits for a second first, even after a conflict.
   minBackoffMs: 100,
   ...asManager,
 })

@@ -139,7 +139,7 @@ const followMs = 1_000;
 
 /** Receives the log of a run from a time on. */
 export interface LogListener {
-  /** False while earlier parts are unread. The following ones come later then. */
+  /** False while earlier parts are unread. Later parts wait until they are read. */
   isReading(): boolean;
   added(parts: readonly LogPart[]): void;
   /** The run has ended. */

@@ -169,7 +169,7 @@ export function mountProblem(pod: Pod, cluster: ClusterSources): string | undefi
 }
 
 /**
- * Returns why the environment of a container cannot be made: a config map, a secret or a key that does not exist. Upstream:
+ * Returns why the environment of a container cannot be created: a config map, a secret or a key that does not exist. Upstream:
  * kubernetes/pkg/kubelet (makeEnvironmentVariables).
  */
 export function environmentProblem({ metadata }: Pod, { env = [], envFrom = [] }: Container, cluster: ClusterSources): string | undefined {

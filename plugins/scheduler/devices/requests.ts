@@ -2,7 +2,7 @@ import type { DeviceClass, DeviceRequest, DeviceSelector, DeviceToleration, Reso
 import { keyOf } from '../framework/pod-info.ts';
 import { AllocationError } from './allocation-error.ts';
 
-/** Most devices of a claim. Upstream: AllocationResultsMaxSize. */
+/** Maximum number of devices of a claim. Upstream: AllocationResultsMaxSize. */
 export const maxDevices = 32;
 
 /** A request for devices of one class: a request of a claim, or an alternative of one. */

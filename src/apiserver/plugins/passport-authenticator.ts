@@ -73,7 +73,7 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
       return found === undefined ? undefined : user(found);
     }
   }
-  // Called as functions, so that Node runs this file without a transpiler.
+  // The decorators are called as functions, so that Node runs this file without a transpiler.
   AuthenticatorPlugin({ name, ...(ofPlugin && { configuration: ofPlugin }) })(PassportAuthenticator);
   for (const decorate of [inject(Configuration), optional()]) decorate(PassportAuthenticator, undefined, 0);
   return PassportAuthenticator as unknown as PluginClass<Authenticator>;

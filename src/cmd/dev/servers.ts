@@ -4,7 +4,7 @@ import { errorMessage } from '#apiserver/base/system-error';
 import { HeldPort } from './held-port.ts';
 import type { DevCommand, DevMessage, ServedAddress } from './messages.ts';
 
-/** Time in which a process must answer the command to end; otherwise a plugin keeps its thread busy. */
+/** Time in which a process must answer the command to end; a process that does not answer has a plugin that blocks its event loop. */
 const answerMs = 5_000;
 
 /** The serving process, and a loaded process that waits to replace it. */

@@ -56,7 +56,7 @@ export async function filesOf(path: string): Promise<string[]> {
   return found.flat();
 }
 
-/** Returns how messages name a file. */
+/** Returns the name of a file in messages. */
 function nameOf(file: string): string {
   return file === standardInput ? 'standard input' : file;
 }

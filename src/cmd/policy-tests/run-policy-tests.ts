@@ -67,7 +67,7 @@ class TestServer implements AsyncDisposable {
     return { file, test, milliseconds, differences: differencesOf(test.expected, played), trace: played.trace };
   }
 
-  /** Plays a test among its own existing objects. An Error of its fixture is its result. */
+  /** Runs a test with its own existing objects. An Error of its fixture is its result. */
   async #play({ existing, player }: RunningServer, test: PolicyTest): Promise<PlayedOutcome | { readonly error: string }> {
     this.#time = test.clock;
     const own = [...test.existing, ...(test.oldObject ? [test.oldObject] : [])];

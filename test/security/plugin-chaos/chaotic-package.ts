@@ -289,7 +289,7 @@ const parcels = defineResource({
   kind: 'Parcel', resource: 'parcels', versions: [{ name: 'v1', schema }, { name: 'v2', schema }],
   convert: (parcel) => beOf(parcel)?.startsWith('convert') ? act('convert', beOf(parcel), parcel) : parcel,
 });
-/** Calls \`success\` with what a way returns, or is wrong itself. */
+/** Calls \`success\` with the result of a way, or misbehaves itself. */
 class Strategy {
   authenticate(request) {
     const [what, way] = request.get('x-pass').split(' ');

@@ -26,7 +26,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const present = { data: { a: 'b' }, metadata: { name: 'present', labels: { team: 'a' } } };
 
-/** The objects and the lists of all kinds are as they should be. */
+/** Expects the right objects and lists of all kinds. */
 async function expectRightState(cluster: TestCluster, more: readonly string[] = []): Promise<void> {
   const list = (await (await cluster.fetch(maps)).json()) as { kind: string; items: (KubeObject & { data?: object })[] };
   expect(list.kind).toBe('ConfigMapList');

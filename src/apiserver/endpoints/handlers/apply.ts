@@ -16,7 +16,7 @@ import type { Stored } from '#apiserver/registry/write';
 import { managingFields } from './managing-fields.ts';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { warnOf } from './request-body.ts';
+import { warnOf } from './field-validation.ts';
 import { newWriteRequest } from './write-request.ts';
 import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';

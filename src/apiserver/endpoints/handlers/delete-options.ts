@@ -4,7 +4,8 @@ import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { validateDeleteOptions } from '#apiserver/registry/deletion';
 import { parseBoolean, parseInt64 } from '#apiserver/request/list-options';
-import { decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
+import { decodeBody } from './decode-body.ts';
+import { inputMediaType, readRequestBody } from './request-body.ts';
 import { unsafeDeletionGate } from './unsafe-deletion.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 

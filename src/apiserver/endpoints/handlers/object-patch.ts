@@ -23,7 +23,7 @@ import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/re
 import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { type PatchContent, type PatchInput, readPatchContent } from './patch-content.ts';
 import { inTypeOrder, noteMerged } from './patch-order.ts';
-import { versionIsMissing, warnOf } from './request-body.ts';
+import { versionIsMissing, warnOf } from './field-validation.ts';
 import { decodeDocument } from './resource-endpoint.ts';
 
 /** A patch that was read, or the error of an invalid one. */
