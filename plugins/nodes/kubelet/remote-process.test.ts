@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Pod } from 'kubenest/types/core_v1';
 import { atOnce } from '#apimachinery/runtime/steps';
@@ -64,16 +65,32 @@ it('shows output at its times', async () => {
 
 it('shows the iterations of a loop without end as they happen', async () => {
   let count = 0;
-  const script = 'while true; do echo a; sleep 0.01; done';
+  const script = 'while true; do sleep 0.01; echo a; done';
   const { promise, resolve } = Promise.withResolvers<void>();
   const stdout = (): void => {
-    if (++count < 5) return;
-    process.hangUp();
-    resolve();
+    count += 1;
+    if (count === 5) resolve();
   };
   const process = startProcess(options({ hasStdin: false, command: ['sh', '-c', script] }), { stdout, stderr() {}, exit() {} });
   await promise;
-  expect(count).toBe(5);
+  process.hangUp();
+  expect(count).toBeGreaterThanOrEqual(5);
+});
+
+it('shows nothing after the client has hung up, even if it is due', async () => {
+  const output: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const add = (bytes: Buffer): void => {
+    output.push(bytes.toString());
+    process.hangUp();
+    resolve();
+  };
+  const streams = { stdout: add, stderr: add, exit: () => void output.push('exit') };
+  const process = startProcess(options({ hasStdin: false, command: ['sh', '-c', 'sleep 0.5; echo a; echo b >&2'] }), streams);
+  await promise;
+  // Without the end, the process would exit by a timer of 1 ms.
+  await sleep(5);
+  expect(output).toEqual(['a\n']);
 });
 
 it('refuses standard input that is too long', () => {

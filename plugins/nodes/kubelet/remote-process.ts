@@ -141,6 +141,7 @@ class FinishedProcess implements RemoteProcess {
   readonly #startedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #shown = 0;
+  #isOver = false;
 
   constructor(
     private readonly outcome: Outcome,
@@ -157,6 +158,8 @@ class FinishedProcess implements RemoteProcess {
     for (let next = output[this.#shown]; next && next.seconds <= elapsed; next = output[this.#shown]) {
       this.#shown += 1;
       show(next, this.streams, this.tty);
+      // The client may hang up as it reads.
+      if (this.#isOver) return;
     }
     const next = output[this.#shown];
     const end = Math.min(next?.seconds ?? seconds, maxSleepSeconds);
@@ -168,6 +171,7 @@ class FinishedProcess implements RemoteProcess {
   *stdin(): Steps<void> {}
   stdinClosed(): void {}
   hangUp(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
   }
 }
