@@ -101,8 +101,8 @@ const identifierRules = [
 ];
 
 /**
- * The comments, test names and messages of a source text, each with its first line (counted from 1); line comments that follow each other are
- * one. Messages are those of errors and logs; what clients see of upstream is among them.
+ * The comments, test names and messages of a source text, each with its first line (counted from 1); line comments that follow each other
+ * are one. Messages are those of errors and logs; what clients see of upstream is among them.
  */
 export function textsOf(source) {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);

@@ -2,7 +2,9 @@ import { deepEqual } from 'kubenest/sdk';
 import type { Node, Pod } from 'kubenest/types/core_v1';
 import type { ClusterEvent } from './framework/framework.ts';
 
-/** Changes of a node that may make pods schedulable; none for a heartbeat. Upstream: framework/events.go (NodeSchedulingPropertiesChange). */
+/**
+ * Changes of a node that may make pods schedulable; none for a heartbeat. Upstream: framework/events.go (NodeSchedulingPropertiesChange).
+ */
 export function nodeChanges(node: Node, old: Node): ClusterEvent[] {
   const events: ClusterEvent[] = [];
   if (!deepEqual(node.status?.allocatable ?? {}, old.status?.allocatable ?? {})) events.push('NodeAllocatableChanged');

@@ -43,8 +43,8 @@ const sliceMs = 5;
 const maxBindings = 200;
 
 /**
- * Error of upstream's plugin DynamicResources, which ends the search for pods to preempt if an earlier plugin rejected the pod for all nodes
- * before this one stored its state.
+ * Error of upstream's plugin DynamicResources, which ends the search for pods to preempt if an earlier plugin rejected the pod for all
+ * nodes before this one stored its state.
  */
 const withoutState = 'not found';
 

@@ -72,8 +72,8 @@ export function checkNode(
 }
 
 /**
- * Checks a node as if the pods nominated for it were there already, and again without them, because these pods may never be bound. Upstream:
- * framework/runtime (RunFilterPluginsWithNominatedPods).
+ * Checks a node as if the pods nominated for it were there already, and again without them, because these pods may never be bound.
+ * Upstream: framework/runtime (RunFilterPluginsWithNominatedPods).
  */
 export function checkNodeWithNominated(
   active: readonly ActiveFilter[],

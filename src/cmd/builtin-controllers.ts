@@ -216,7 +216,8 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
 
 /**
  * Returns a function that loads the controllers of a selection: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one
- * out, `-*` alone selects none. Undefined if none is selected. Throws for an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
+ * out, `-*` alone selects none. Undefined if none is selected. Throws for an unknown name. Upstream:
+ * controller-manager/app.IsControllerEnabled.
  */
 export function selectedControllers(selection: readonly string[]): (() => Promise<LoadedContribution[]>) | undefined {
   const unknown = selection.find((name) => !/^-?\*$/.test(name) && !isControllerName(name.replace(/^-/, '')));

@@ -5,8 +5,8 @@ import type { AdmissionMatch, Attributes } from '#apiserver/admission/attributes
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
 
 /**
- * Requests that create or change the spec of a pod or of an object that has a pod template, for `match`. It includes the subresources of pods
- * that change containers (`ephemeralcontainers`, `resize`). `podSpecOf` reads all of these objects.
+ * Requests that create or change the spec of a pod or of an object that has a pod template, for `match`. It includes the subresources of
+ * pods that change containers (`ephemeralcontainers`, `resize`). `podSpecOf` reads all of these objects.
  */
 export const workloads: readonly AdmissionMatch[] = [
   { groups: [''], resources: ['pods'], subresources: ['', 'ephemeralcontainers', 'resize'], operations: ['CREATE', 'UPDATE'] },
@@ -37,8 +37,8 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the pod template of a PodTemplate, ReplicationController, ReplicaSet, Deployment, StatefulSet, DaemonSet, Job or CronJob, and for a
- * Pod its own metadata and spec. Returns undefined for other kinds, and for objects without a spec of the pod.
+ * Returns the pod template of a PodTemplate, ReplicationController, ReplicaSet, Deployment, StatefulSet, DaemonSet, Job or CronJob, and for
+ * a Pod its own metadata and spec. Returns undefined for other kinds, and for objects without a spec of the pod.
  *
  *     podTemplateOf(cronJob)?.path   ->   'spec.jobTemplate.spec.template.spec'
  */

@@ -15,8 +15,8 @@ export async function costOfCalls(calls: number, call: () => unknown): Promise<n
 }
 
 /**
- * Takes measurements in turn, and returns the least value of each. Other load only adds to a cost, so that the rounds end as soon as the least values
- * satisfy the condition.
+ * Takes measurements in turn, and returns the least value of each. Other load only adds to a cost, so that the rounds end as soon as the
+ * least values satisfy the condition.
  */
 export async function leastCosts<const N extends string>(
   measurements: Readonly<Record<N, () => Promise<number>>>,

@@ -45,8 +45,8 @@ export interface Settings {
 }
 
 /**
- * A scenario has a namespace of its own, with its name. In strings, `$NS` is this namespace, `$NODE` the name of a node, `$UID` the UID of the object created
- * last, and `$NOW` the time, optionally with an offset in seconds (`$NOW-3600`).
+ * A scenario has a namespace of its own, with its name. In strings, `$NS` is this namespace, `$NODE` the name of a node, `$UID` the UID of
+ * the object created last, and `$NOW` the time, optionally with an offset in seconds (`$NOW-3600`).
  */
 export interface Scenario {
   readonly name: string;

@@ -1,5 +1,6 @@
 /**
- * `kubenest webhook` as a process, by the commands of docs/guide/webhook.md, beside an API server that knows it only by the printed manifests.
+ * `kubenest webhook` as a process, by the commands of docs/guide/webhook.md, beside an API server that knows it only by the printed
+ * manifests.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

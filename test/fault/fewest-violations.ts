@@ -3,8 +3,8 @@ interface Measured {
 }
 
 /**
- * Measures until no limit is violated, at most three times, and returns the last result. Other processes share the machine, and they can only
- * make a figure worse.
+ * Measures until no limit is violated, at most three times, and returns the last result. Other processes share the machine, and they can
+ * only make a figure worse.
  */
 export async function fewestViolations<T extends Measured>(measure: () => Promise<T>): Promise<T> {
   let result = await measure();

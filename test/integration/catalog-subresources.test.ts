@@ -9,9 +9,9 @@ import type { PolicyTestFile } from '#cmd/policy-tests/policy-test';
 import { readPolicyTests } from '#cmd/policy-tests/read-policy-tests';
 
 /*
- * No subresource may produce an object that a rule denies. For each object that a rule denies in its tests, each object that it admits there,
- * and each subresource of their kind: the admitted object is stored, and what the denied one has is written by the subresource. If a create of
- * the stored object is then denied, the write must have been denied, too.
+ * No subresource may produce an object that a rule denies. For each object that a rule denies in its tests, each object that it admits
+ * there, and each subresource of their kind: the admitted object is stored, and what the denied one has is written by the subresource. If a
+ * create of the stored object is then denied, the write must have been denied, too.
  *
  * The rules run in mode `warn`: one server plays all rules of a package, and stores everything.
  */

@@ -411,7 +411,9 @@ it('another uid in a token request only causes a warning', async () => {
   );
 });
 
-/** Objects with an ambiguous address in each field that may have one without the gate, by path; the second is the body of a status patch. */
+/**
+ * Objects with an ambiguous address in each field that may have one without the gate, by path; the second is the body of a status patch.
+ */
 const ambiguous: readonly (readonly [path: string, body: object, status?: object])[] = [
   [`${inDefault}/endpoints`, { subsets: [{ addresses: [{ ip: '010.0.0.1' }] }] }],
   [

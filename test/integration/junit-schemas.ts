@@ -21,7 +21,10 @@ const none = /^$/;
 const outcome = { attributes: { type: any, message: any }, required: [], elements: none, hasText: true };
 const output = { attributes: {}, required: [], elements: none, hasText: true };
 
-/** The rules of junit-10.xsd of Jenkins' xUnit plugin (src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd), without those for reruns. */
+/**
+ * The rules of junit-10.xsd of Jenkins' xUnit plugin (src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd), without those for
+ * reruns.
+ */
 export const jenkinsSchema: JunitSchema = {
   testsuites: {
     attributes: { name: any, time: surefireTime, tests: any, failures: any, errors: any },

@@ -25,7 +25,10 @@ export const handshake: Readonly<Record<string, string>> = {
   Origin: 'https://example.com',
 };
 
-/** Opens a WebSocket and reads it to its end. `send` lists the data chunks to send immediately after the handshake; `opened` is called with the response to it. */
+/**
+ * Opens a WebSocket and reads it to its end. `send` lists the data chunks to send immediately after the handshake; `opened` is called with
+ * the response to it.
+ */
 export async function askWebSocket(
   cluster: TestCluster,
   path: string,

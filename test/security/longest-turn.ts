@@ -16,9 +16,9 @@ export function many(make: (i: number) => string, bytes = limitBytes): string {
 }
 
 /**
- * Returns the longest CPU time of this thread between two turns of the event loop during the work, in milliseconds. Other load, the collector and
- * the compiler only add to it. With `below`, work with a longer turn is therefore done again, up to five times; the shortest result counts, in
- * milliseconds of the machine for which the limits of the tests are.
+ * Returns the longest CPU time of this thread between two turns of the event loop during the work, in milliseconds. Other load, the
+ * collector and the compiler only add to it. With `below`, work with a longer turn is therefore done again, up to five times; the shortest
+ * result counts, in milliseconds of the machine for which the limits of the tests are.
  *
  * @param work gets the number of the attempt, from 0, for instance for names of objects
  */

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 
 /**
- * Least time in milliseconds that `vi.waitFor` and `vi.waitUntil` allow, instead of vitest's second: a busy machine takes many times as long
- * as an idle one, and only a test that fails waits to the end.
+ * Least time in milliseconds that `vi.waitFor` and `vi.waitUntil` allow, instead of vitest's second: a busy machine takes many times as
+ * long as an idle one, and only a test that fails waits to the end.
  */
 const leastMs = 20_000;
 

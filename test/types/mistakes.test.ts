@@ -1,6 +1,6 @@
 /**
- * Mistakes of package authors: with the declarations that packages get, the compiler reports each of them at its line. The TypeScript of the guide
- * has none.
+ * Mistakes of package authors: with the declarations that packages get, the compiler reports each of them at its line. The TypeScript of
+ * the guide has none.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

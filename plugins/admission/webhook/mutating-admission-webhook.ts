@@ -130,7 +130,10 @@ async function rawJsonOf(value: object, bytes: number): Promise<string> {
   return needsSteps(bytes) ? Buffer.concat(await inSteps(encodeRawJsonSteps(value))).toString() : encodeRawJson(value);
 }
 
-/** Applies a patch to the object in the webhook's version. Returns true if the object changed. Large objects take several turns of the event loop. */
+/**
+ * Applies a patch to the object in the webhook's version. Returns true if the object changed. Large objects take several turns of the event
+ * loop.
+ */
 async function applyPatch(
   { forms: own, object }: Attributes,
   { hook, kind }: Invocation,

@@ -76,8 +76,8 @@ const findKind = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; 
 
 /**
  * Decodes an AdmissionReview of a version. Throws an Error with the message of upstream's decoder. Upstream:
- * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. A large one is parsed in several turns of the event loop, or as YAML in
- * another thread.
+ * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. A large one is parsed in several turns of the event loop, or as
+ * YAML in another thread.
  */
 export async function decodeReview(bytes: Buffer, version: string): Promise<Fields> {
   const document = await parse(bytes);

@@ -47,7 +47,9 @@ export function denyContainers(request: Attributes, field: string, check: Contai
   denyFor(request, problems);
 }
 
-/** Denies a request whose changed pod template has an image with a problem, of a container or a volume. The messages begin with its path. */
+/**
+ * Denies a request whose changed pod template has an image with a problem, of a container or a volume. The messages begin with its path.
+ */
 export function denyImages(request: Attributes, check: (placed: PlacedImage) => string | undefined): void {
   const template = changedPodTemplate(request);
   if (!template) return;

@@ -22,7 +22,10 @@ const clusterRoles = {
 } as const;
 const name = 'clusterrole-aggregation-controller';
 
-/** Fills ClusterRoles that have an aggregationRule with the rules of the roles that it selects. Upstream: pkg/controller/clusterroleaggregation. */
+/**
+ * Fills ClusterRoles that have an aggregationRule with the rules of the roles that it selects. Upstream:
+ * pkg/controller/clusterroleaggregation.
+ */
 @Controller({ name, for: clusterRoles, concurrency: 5, ...asManager, userAgent: name })
 export class ClusterRoleAggregationController {
   readonly #clusterRoles: SharedInformer<ClusterRole>;

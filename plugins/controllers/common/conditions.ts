@@ -12,8 +12,8 @@ export function findCondition<T extends Condition>(conditions: readonly T[] | un
 }
 
 /**
- * Returns the conditions with the given one as the last, in place of that of its type, which gives its lastTransitionTime if it has the same
- * status. A condition with the same status and reason stays as it is. Upstream: SetReplicaSetCondition and SetDeploymentCondition.
+ * Returns the conditions with the given one as the last, in place of that of its type, which gives its lastTransitionTime if it has the
+ * same status. A condition with the same status and reason stays as it is. Upstream: SetReplicaSetCondition and SetDeploymentCondition.
  */
 export function withCondition<T extends Condition>(conditions: readonly T[] = [], condition: T): T[] {
   const present = findCondition(conditions, condition.type as string);

@@ -34,7 +34,9 @@ function compareStages(a: Pod, b: Pod): number {
   return phase || Number(isPodReady(a)) - Number(isPodReady(b));
 }
 
-/** Compares times on a logarithmic scale: times that are long ago are equal more often. The later time is first. Unknown times are first. */
+/**
+ * Compares times on a logarithmic scale: times that are long ago are equal more often. The later time is first. Unknown times are first.
+ */
 function compareAges(a: number | undefined, b: number | undefined, nowMs: number): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
   const rank = (time: number): number => (nowMs > time ? Math.floor(Math.log2((nowMs - time) * 1e6)) : -1);

@@ -1,6 +1,6 @@
 /**
- * Fields of the Go types within a PodTemplateSpec, in their order: `Name type jsonName`; an embedded field has no JSON name. Types that are not
- * listed are scalars. Upstream: k8s.io/api/core/v1 and k8s.io/apimachinery/pkg/apis/meta/v1, read by reflection.
+ * Fields of the Go types within a PodTemplateSpec, in their order: `Name type jsonName`; an embedded field has no JSON name. Types that are
+ * not listed are scalars. Upstream: k8s.io/api/core/v1 and k8s.io/apimachinery/pkg/apis/meta/v1, read by reflection.
  */
 export const podTemplateFields: Readonly<Record<string, string>> = {
   'v1.AWSElasticBlockStoreVolumeSource':

@@ -41,7 +41,9 @@ export function hostnameOf({ metadata, spec }: Pod, service: Service): string | 
   return isNamed ? spec.hostname : undefined;
 }
 
-/** Returns the number of a service's port in a pod; undefined if the pod has no port of its name. Upstream: k8s.io/endpointslice FindPort. */
+/**
+ * Returns the number of a service's port in a pod; undefined if the pod has no port of its name. Upstream: k8s.io/endpointslice FindPort.
+ */
 export function portIn({ spec }: Pod, { targetPort, protocol }: ServicePort): number | undefined {
   if (typeof targetPort === 'number') return targetPort;
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');

@@ -6,8 +6,8 @@ export interface BatchOutcome {
 }
 
 /**
- * Calls `create` with 0 to `count` - 1 in batches of 1, 2, 4, … calls at a time, up to the batch with a failure, so that calls that all fail
- * for the same reason are few. Upstream: slowStartBatch of pkg/controller/replicaset.
+ * Calls `create` with 0 to `count` - 1 in batches of 1, 2, 4, … calls at a time, up to the batch with a failure, so that calls that all
+ * fail for the same reason are few. Upstream: slowStartBatch of pkg/controller/replicaset.
  */
 export async function slowStart(count: number, create: (index: number) => Promise<unknown>): Promise<BatchOutcome> {
   let successes = 0;

@@ -49,7 +49,9 @@ export class CronJobController {
     await aborted(signal);
   }
 
-  /** A new schedule alone starts no job for times in the past: the CronJob waits for the first time in the future. Upstream: updateCronJob. */
+  /**
+   * A new schedule alone starts no job for times in the past: the CronJob waits for the first time in the future. Upstream: updateCronJob.
+   */
   #changed(cronJob: CronJob, old: CronJob): void {
     if (!hasNewSchedule(cronJob, old)) return;
     const { namespace = '', name = '' } = cronJob.metadata;

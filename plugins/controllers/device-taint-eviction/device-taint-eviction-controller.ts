@@ -36,8 +36,8 @@ const byPool = 'pool';
 const rulePeriodMs = 10_000;
 
 /**
- * Deletes pods whose claims have devices with a taint of the effect NoExecute that the claims do not tolerate, and reports the progress in the
- * DeviceTaintRules that added such taints. A request without a namespace is a rule. Upstream: pkg/controller/devicetainteviction.
+ * Deletes pods whose claims have devices with a taint of the effect NoExecute that the claims do not tolerate, and reports the progress in
+ * the DeviceTaintRules that added such taints. A request without a namespace is a rule. Upstream: pkg/controller/devicetainteviction.
  */
 @Controller({
   name,

@@ -93,7 +93,9 @@ export function comparable(subsets: readonly EndpointSubset[]): string {
   );
 }
 
-/** Shortens the subsets to `maxAddresses`, those that are ready first, each in its proportion. Returns undefined if they are short enough. */
+/**
+ * Shortens the subsets to `maxAddresses`, those that are ready first, each in its proportion. Returns undefined if they are short enough.
+ */
 export function truncated(subsets: readonly EndpointSubset[]): EndpointSubset[] | undefined {
   const count = (of: 'addresses' | 'notReadyAddresses'): number => subsets.reduce((sum, subset) => sum + (subset[of]?.length ?? 0), 0);
   const ready = count('addresses');

@@ -28,7 +28,9 @@ export interface MirrorPlan {
   readonly surplusAddresses: number;
 }
 
-/** Plans the slices of an Endpoints object: one for each set of ports and type of address. Upstream: pkg/controller/endpointslicemirroring. */
+/**
+ * Plans the slices of an Endpoints object: one for each set of ports and type of address. Upstream: pkg/controller/endpointslicemirroring.
+ */
 export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlice[]): MirrorPlan {
   const { groups, invalidAddresses, surplusAddresses } = groupsOf(endpoints);
   const plan: MirrorPlan = { create: [], update: [], delete: [], invalidAddresses, surplusAddresses };

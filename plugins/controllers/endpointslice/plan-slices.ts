@@ -24,8 +24,8 @@ export interface SlicePlan {
 }
 
 /**
- * Plans the slices of one address type: endpoints stay in their slice if they can, changed slices are filled first, then one unchanged slice,
- * then new ones. Upstream: k8s.io/endpointslice reconciler.go.
+ * Plans the slices of one address type: endpoints stay in their slice if they can, changed slices are filled first, then one unchanged
+ * slice, then new ones. Upstream: k8s.io/endpointslice reconciler.go.
  */
 export function planSlices(
   service: Service,

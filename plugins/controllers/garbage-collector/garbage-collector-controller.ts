@@ -26,8 +26,8 @@ const retryMs = 1_000;
 const settleMs = 50;
 
 /**
- * Deletes objects whose owners are gone, and completes deletions that wait for dependents. It follows the objects of all resources that this
- * server stores, custom ones too. Upstream: pkg/controller/garbagecollector.
+ * Deletes objects whose owners are gone, and completes deletions that wait for dependents. It follows the objects of all resources that
+ * this server stores, custom ones too. Upstream: pkg/controller/garbagecollector.
  */
 @Controller({
   name: 'garbage-collector-controller',

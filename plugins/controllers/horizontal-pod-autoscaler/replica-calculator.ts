@@ -117,7 +117,10 @@ export function replicasForUsage(input: UsageInput, targetMilli: number): Propos
 const isTolerated = (ratio: number, { up, down }: Tolerances): boolean => ratio >= 1 - down && ratio <= 1 + up;
 const maxReplicas = 2 ** 31 - 1;
 
-/** Proposes replicas by the relation of a metric to its target. From zero replicas the pods do not matter. Upstream: getUsageRatioReplicaCount. */
+/**
+ * Proposes replicas by the relation of a metric to its target. From zero replicas the pods do not matter. Upstream:
+ * getUsageRatioReplicaCount.
+ */
 export function replicasForRatio(ratio: number, current: number, pods: readonly Pod[], tolerances: Tolerances): number {
   if (current === 0) return Math.ceil(ratio);
   if (isTolerated(ratio, tolerances)) return current;

@@ -1,6 +1,8 @@
 import type { HPAScalingRules, HorizontalPodAutoscalerBehavior } from 'kubenest/types/autoscaling_v2';
 
-/** Time in which a lower recommendation does not count unless all are lower. Upstream: --horizontal-pod-autoscaler-downscale-stabilization. */
+/**
+ * Time in which a lower recommendation does not count unless all are lower. Upstream: --horizontal-pod-autoscaler-downscale-stabilization.
+ */
 const downscaleWindowMs = 5 * 60_000;
 
 interface Recommendation {

@@ -13,7 +13,9 @@ export class TargetSelectors {
     if (own?.size === 0) this.#selectors.delete(namespace);
   }
 
-  /** Records the selector of an autoscaler. Returns the names (NAMESPACE/NAME) of the autoscalers, itself included, with one of its pods. */
+  /**
+   * Records the selector of an autoscaler. Returns the names (NAMESPACE/NAME) of the autoscalers, itself included, with one of its pods.
+   */
   sharing({ metadata: { namespace = '', name = '' } }: HorizontalPodAutoscaler, selector: string, pods: readonly Pod[]): string[] {
     const own = this.#selectors.get(namespace) ?? new Map<string, string>();
     this.#selectors.set(namespace, own.set(name, selector));

@@ -39,7 +39,8 @@ const orphan = 'orphan/';
   for: jobs,
   owns: [pods],
   concurrency: 5,
-  // A quota that is exceeded makes an event with each attempt. Upstream waits for a second first; a service account may be created meanwhile.
+  // A quota that is exceeded makes an event with each attempt. Upstream waits for a second first; a service account may be created
+  // meanwhile.
   minBackoffMs: 200,
   maxBackoffMs: 60_000,
   ...asManager,

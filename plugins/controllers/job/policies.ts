@@ -56,7 +56,8 @@ function matchesExitCode(
 }
 
 /**
- * Returns the message of the first rule that the succeeded indexes satisfy; undefined if none. Upstream: pkg/controller/job/success_policy.go.
+ * Returns the message of the first rule that the succeeded indexes satisfy; undefined if none. Upstream:
+ * pkg/controller/job/success_policy.go.
  */
 export function matchSuccessPolicy(policy: SuccessPolicy | undefined, completions: number, succeeded: IndexSet): string | undefined {
   if (succeeded.size === 0) return undefined;

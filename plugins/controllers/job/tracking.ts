@@ -26,8 +26,8 @@ function canRelease({ job, awaitingReplacement }: JobState, pod: Pod, end: JobCo
 }
 
 /**
- * Lists the pods that have ended in `status.uncountedTerminatedPods`, or their indexes in `status.completedIndexes`, before their finalizers
- * are removed, so that each counts once even if the controller stops in between. Upstream: trackJobStatusAndRemoveFinalizers.
+ * Lists the pods that have ended in `status.uncountedTerminatedPods`, or their indexes in `status.completedIndexes`, before their
+ * finalizers are removed, so that each counts once even if the controller stops in between. Upstream: trackJobStatusAndRemoveFinalizers.
  */
 export function track(state: JobState, end: JobCondition | undefined): Tracking {
   const { job, status, pods, untracked } = state;

@@ -31,7 +31,8 @@ const isDate = (text: string | undefined): text is string =>
 
 /**
  * Marks tokens of service accounts that have not been used for a year as invalid, and deletes them after another one. Only tokens that the
- * service account lists are considered: those were generated. Upstream: pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go.
+ * service account lists are considered: those were generated. Upstream:
+ * pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go.
  */
 @Controller({
   name: 'legacy-serviceaccount-token-cleaner-controller',

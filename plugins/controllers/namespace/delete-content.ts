@@ -16,8 +16,8 @@ const pods = { group: '', resource: 'pods' };
 const background = { propagationPolicy: 'Background' } as const;
 
 /**
- * Deletes the objects of a namespace: pods first, and the others only when no pod is left. Upstream: namespaced_resources_deleter.go with the
- * gate OrderedNamespaceDeletion.
+ * Deletes the objects of a namespace: pods first, and the others only when no pod is left. Upstream: namespaced_resources_deleter.go with
+ * the gate OrderedNamespaceDeletion.
  */
 export async function deleteContent(
   client: ControllerClient,

@@ -29,7 +29,9 @@ export class VolumeSync {
     return undefined;
   }
 
-  /** Returns the claim that a volume is bound to. The informer may be older than the volume, therefore the server decides that it is gone. */
+  /**
+   * Returns the claim that a volume is bound to. The informer may be older than the volume, therefore the server decides that it is gone.
+   */
   async #claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
     const { namespace = '', name = '', uid } = volume.spec?.claimRef ?? {};
     const known = this.claims.get(namespace, name);

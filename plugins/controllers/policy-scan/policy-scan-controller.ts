@@ -12,8 +12,8 @@ const groups: readonly ReportGroup[] = ['openreports.io', 'wgpolicyk8s.io'];
 
 /**
  * Evaluates the validating plugins on all stored objects, and afterwards on changed ones; on all again if a policy, or what policies depend
- * on, changed, and once an hour, for exceptions that expire. It keeps a report about each object with a result other than pass, if the kinds
- * of reports are served.
+ * on, changed, and once an hour, for exceptions that expire. It keeps a report about each object with a result other than pass, if the
+ * kinds of reports are served.
  */
 @Controller({
   name: 'policy-scan-controller',

@@ -16,8 +16,8 @@ export interface ReplicaState {
 const failure = 'ReplicaFailure';
 
 /**
- * Returns the status of a set with these active pods. `terminating`: number of pods that are being deleted; undefined leaves it out. `error`:
- * the error of the attempt to reach the number of replicas. Upstream: calculateStatus of pkg/controller/replicaset.
+ * Returns the status of a set with these active pods. `terminating`: number of pods that are being deleted; undefined leaves it out.
+ * `error`: the error of the attempt to reach the number of replicas. Upstream: calculateStatus of pkg/controller/replicaset.
  */
 export function statusOf(
   { replicas, minReadySeconds, template, status }: ReplicaState,

@@ -54,7 +54,10 @@ export class ClaimRelease {
     if (removeFinalizer(copy, claimFinalizer)) await this.client.replace(claims, copy);
   }
 
-  /** A pod that is done may remain for long, but does not need the claim that was generated for it. A pod that is gone is left to the garbage collector. */
+  /**
+   * A pod that is done may remain for long, but does not need the claim that was generated for it. A pod that is gone is left to the
+   * garbage collector.
+   */
   async #deleteIfUnneeded(claim: ResourceClaim): Promise<void> {
     const { namespace = '', name = '' } = claim.metadata;
     const owner = owningPod(claim);

@@ -93,8 +93,8 @@ export class ResourceQuotaController {
   }
 
   /**
-   * Counts again when objects are deleted or their usage changes. New objects are counted by the admission plugin: a count while one of them
-   * is admitted, but not stored yet, would miss it. Upstream: pkg/quota/v1/install/update_filter.go.
+   * Counts again when objects are deleted or their usage changes. New objects are counted by the admission plugin: a count while one of
+   * them is admitted, but not stored yet, would miss it. Upstream: pkg/quota/v1/install/update_filter.go.
    */
   #watch(resource: GroupResource): Disposable {
     const evaluator = this.#evaluators.of(resource);

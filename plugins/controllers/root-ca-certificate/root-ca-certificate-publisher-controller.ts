@@ -23,7 +23,10 @@ const annotation = 'kubernetes.io/description';
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** Keeps the authority of the server's certificate in a ConfigMap of each namespace. Upstream: pkg/controller/certificates/rootcacertpublisher. */
+/**
+ * Keeps the authority of the server's certificate in a ConfigMap of each namespace. Upstream:
+ * pkg/controller/certificates/rootcacertpublisher.
+ */
 @Controller({
   name: 'root-ca-certificate-publisher-controller',
   serviceAccount: 'root-ca-cert-publisher',

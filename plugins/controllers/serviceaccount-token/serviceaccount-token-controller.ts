@@ -23,8 +23,8 @@ const uidAnnotation = 'kubernetes.io/service-account.uid';
 const byAccount = 'serviceAccount';
 
 /**
- * Fills Secrets of type kubernetes.io/service-account-token with the token, the namespace and the authority of the server, and deletes those
- * whose service account is gone. Upstream: pkg/controller/serviceaccount/tokens_controller.go.
+ * Fills Secrets of type kubernetes.io/service-account-token with the token, the namespace and the authority of the server, and deletes
+ * those whose service account is gone. Upstream: pkg/controller/serviceaccount/tokens_controller.go.
  */
 @Controller({
   name: 'serviceaccount-token-controller',

@@ -17,7 +17,9 @@ const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Na
 const serviceAccounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 const name = 'default';
 
-/** Creates the service account `default` in each active namespace. Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go. */
+/**
+ * Creates the service account `default` in each active namespace. Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go.
+ */
 @Controller({
   name: 'serviceaccount-controller',
   serviceAccount: 'service-account-controller',

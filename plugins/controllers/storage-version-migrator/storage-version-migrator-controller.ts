@@ -32,8 +32,8 @@ const noNamespace = '@fake:svm_ns!';
 const retriable = ['ServerTimeout', 'TooManyRequests', 'ServiceUnavailable', 'InternalError', 'Timeout'];
 
 /**
- * Writes the objects of a resource again, so that all are stored in its storage version. Each step of a migration is a change of its status,
- * which leads to the next one. Upstream: pkg/controller/storageversionmigrator.
+ * Writes the objects of a resource again, so that all are stored in its storage version. Each step of a migration is a change of its
+ * status, which leads to the next one. Upstream: pkg/controller/storageversionmigrator.
  */
 @Controller({
   name: 'storage-version-migrator-controller',

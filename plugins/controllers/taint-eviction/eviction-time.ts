@@ -2,8 +2,8 @@ import type { Pod, Taint, Toleration } from 'kubenest/types/core_v1';
 import { tolerates } from '../../common/tolerations.ts';
 
 /**
- * Returns after which time taints with the effect NoExecute evict a pod, in milliseconds; undefined if it tolerates them without a limit. Upstream:
- * GetMatchingTolerations and getMinTolerationTime of pkg/controller/tainteviction.
+ * Returns after which time taints with the effect NoExecute evict a pod, in milliseconds; undefined if it tolerates them without a limit.
+ * Upstream: GetMatchingTolerations and getMinTolerationTime of pkg/controller/tainteviction.
  */
 export function evictionDelayMs({ spec }: Pod, taints: readonly Taint[]): number | undefined {
   if (taints.length === 0) return undefined;

@@ -7,8 +7,8 @@ const nodes = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', isClu
 const annotation = 'node.alpha.kubernetes.io/ttl';
 
 /**
- * Annotates nodes with the time for which kubelets keep Secrets and ConfigMaps, by the number of nodes. A node gets a new value with its next
- * change, such as a heartbeat. Upstream: pkg/controller/ttl.
+ * Annotates nodes with the time for which kubelets keep Secrets and ConfigMaps, by the number of nodes. A node gets a new value with its
+ * next change, such as a heartbeat. Upstream: pkg/controller/ttl.
  */
 @Controller({ name: 'ttl-controller', for: nodes, concurrency: 5, ...asManager })
 export class TtlController {

@@ -63,7 +63,10 @@ export interface LogPart extends Pick<OutputPart, 'stream' | 'text'> {
   readonly at: number;
 }
 
-/** Finds the run of a container, or explains in the kubelet's words why it has no log. Upstream: kubelet_pods.go (validateContainerLogStatus). */
+/**
+ * Finds the run of a container, or explains in the kubelet's words why it has no log. Upstream: kubelet_pods.go
+ * (validateContainerLogStatus).
+ */
 export function logSource(pod: Pod, name: string, previous: boolean): LogSource | { readonly problem: string } {
   const container = containersOf(pod, pod.status).find(({ container: { name: own } }) => own === name);
   const quoted = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod.metadata.name)}`;
@@ -81,8 +84,8 @@ export function logSource(pod: Pod, name: string, previous: boolean): LogSource 
 }
 
 /**
- * Returns what a run has written to its log by now: the text of its annotation, the output of its simulated command, or a line that reports its
- * start.
+ * Returns what a run has written to its log by now: the text of its annotation, the output of its simulated command, or a line that reports
+ * its start.
  */
 export function logParts(
   { pod, container: { container }, startedAt, finishedAt }: LogSource,

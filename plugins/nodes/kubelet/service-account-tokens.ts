@@ -16,7 +16,10 @@ interface KnownToken {
 const target = { group: '', version: 'v1', resource: 'serviceaccounts', subresource: 'token' } as const;
 const maxTokens = 10_000;
 
-/** Tokens of service accounts in the volumes of pods. They are requested when a command may read them. Upstream: kubernetes/pkg/kubelet/token. */
+/**
+ * Tokens of service accounts in the volumes of pods. They are requested when a command may read them. Upstream:
+ * kubernetes/pkg/kubelet/token.
+ */
 export class ServiceAccountTokens {
   readonly #tokens = new Map<string, KnownToken>();
 

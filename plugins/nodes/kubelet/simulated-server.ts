@@ -14,8 +14,8 @@ const httpPort = 80;
 const notImplemented = 501;
 
 /**
- * Returns the running container that listens on a port of the pod: a web server of a known image on port 80, or one that declares the port. A
- * command of the simulated shell does not listen.
+ * Returns the running container that listens on a port of the pod: a web server of a known image on port 80, or one that declares the port.
+ * A command of the simulated shell does not listen.
  */
 export function listenerOn(pod: Pod, port: number, files: PodFiles): Container | undefined {
   const listens = (container: Container): boolean =>

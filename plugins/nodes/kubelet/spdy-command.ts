@@ -18,7 +18,10 @@ export function spdyCommandProtocol(request: IncomingMessage): string | undefine
   return isSpdyUpgrade(request) ? streamProtocol(request, protocols) : undefined;
 }
 
-/** Serves a remote command over SPDY: one stream each, by the header `streamType`. Upstream: k8s.io/cri-streaming/pkg/streaming/remotecommand. */
+/**
+ * Serves a remote command over SPDY: one stream each, by the header `streamType`. Upstream:
+ * k8s.io/cri-streaming/pkg/streaming/remotecommand.
+ */
 export function serveSpdyCommand(
   socket: Duplex,
   head: Buffer,

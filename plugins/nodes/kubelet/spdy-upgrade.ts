@@ -10,7 +10,9 @@ export function isSpdyUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'spdy/3.1';
 }
 
-/** Returns the first stream protocol that the client offers and the server supports. Upstream: apimachinery/pkg/util/httpstream (Handshake). */
+/**
+ * Returns the first stream protocol that the client offers and the server supports. Upstream: apimachinery/pkg/util/httpstream (Handshake).
+ */
 export function streamProtocol({ headers }: IncomingMessage, supported: readonly string[]): string | undefined {
   const given = headers['x-stream-protocol-version'];
   const offered = (Array.isArray(given) ? given : (given ?? '').split(',')).map((name) => name.trim());

@@ -37,8 +37,8 @@ interface Source {
 }
 
 /**
- * The API group metrics.k8s.io/v1beta1 for the pods of simulated nodes, so that `kubectl top` and HorizontalPodAutoscalers work. It is computed
- * from the pods, on each server. Each call returns the contributions for one server. Upstream: metrics-server.
+ * The API group metrics.k8s.io/v1beta1 for the pods of simulated nodes, so that `kubectl top` and HorizontalPodAutoscalers work. It is
+ * computed from the pods, on each server. Each call returns the contributions for one server. Upstream: metrics-server.
  */
 export function resourceMetrics(): readonly Contribution[] {
   const source: Source = {};

@@ -100,8 +100,8 @@ export class NodeRegistrar {
   }
 
   /**
-   * Makes extended resources allocatable that another client added to the capacity of a node, and removes those that are no longer in it. Upstream:
-   * kubernetes/pkg/kubelet/nodestatus/setters.go (MachineInfo).
+   * Makes extended resources allocatable that another client added to the capacity of a node, and removes those that are no longer in it.
+   * Upstream: kubernetes/pkg/kubelet/nodestatus/setters.go (MachineInfo).
    */
   async allocate(node: Node): Promise<void> {
     const allocatable = extendedResourcesToAllocate(node);

@@ -18,7 +18,8 @@ type Texts = ReadonlyMap<string, string>;
 type ReadTexts = (resource: SourceResource, name: string | undefined) => Texts;
 
 /**
- * Reads the sources of a container as they are now. Throws UnsupportedScriptError if they are too large for the simulation. Upstream: kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume.
+ * Reads the sources of a container as they are now. Throws UnsupportedScriptError if they are too large for the simulation. Upstream:
+ * kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume.
  */
 export function containerSources(pod: Pod, container: Container, cluster: ClusterSources): ContainerSources {
   const count = counter();
@@ -149,8 +150,8 @@ const singular = { configmaps: 'configmap', secrets: 'secret' } as const;
 const kindOf = { configmaps: 'ConfigMap', secrets: 'Secret' } as const;
 
 /**
- * Returns why the volumes of a pod cannot be mounted: a config map, a secret or a key that does not exist. Volumes that no container mounts do not
- * count. Upstream: kubernetes/pkg/volume/{configmap,secret,projected}.
+ * Returns why the volumes of a pod cannot be mounted: a config map, a secret or a key that does not exist. Volumes that no container mounts
+ * do not count. Upstream: kubernetes/pkg/volume/{configmap,secret,projected}.
  */
 export function mountProblem(pod: Pod, cluster: ClusterSources): string | undefined {
   const mounted = new Set(containersOf(pod, undefined).flatMap(({ container }) => container.volumeMounts?.map(({ name }) => name) ?? []));

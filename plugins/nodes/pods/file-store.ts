@@ -15,8 +15,8 @@ export interface OtherChanges {
 }
 
 /**
- * Files and variables of a pod's containers that do not follow from the pod's object: those of volumes that pods share, those of `kubectl exec`, and
- * those of config maps, secrets and services.
+ * Files and variables of a pod's containers that do not follow from the pod's object: those of volumes that pods share, those of `kubectl
+ * exec`, and those of config maps, secrets and services.
  */
 export interface FileStore {
   /** True if the content of a volume that is not an emptyDir is known: it was empty, and all changes of it were recorded. */

@@ -22,7 +22,8 @@ export interface MainProcess {
 
 /**
  * Runs the command of a container, up to a time after its start if that is given. Returns undefined if the command is not simulated. The
- * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too; shared volumes are as the run found them.
+ * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too; shared volumes are as the run found
+ * them.
  */
 export function runMainProcess(
   pod: Pod,

@@ -53,9 +53,9 @@ interface FoundSources {
 const defaultCapacity = 32 * 1_048_576;
 
 /**
- * Files of the containers of simulated pods: those that the simulated commands of the containers have written by now, and those that commands of
- * `kubectl exec` have changed. The latter end with the container or the pod, or with the volume if pods share it, and with the server. All of
- * them share one capacity, as on a disk.
+ * Files of the containers of simulated pods: those that the simulated commands of the containers have written by now, and those that
+ * commands of `kubectl exec` have changed. The latter end with the container or the pod, or with the volume if pods share it, and with the
+ * server. All of them share one capacity, as on a disk.
  */
 export class PodFiles implements FileStore {
   readonly #kept = new Map<string, KeptFiles>();
@@ -68,7 +68,9 @@ export class PodFiles implements FileStore {
   #used = 0;
   #isFlushing = false;
 
-  /** `changed` is called with each pod that finds other files than before, or that may start now. Without `cluster`, no sources are known. */
+  /**
+   * `changed` is called with each pod that finds other files than before, or that may start now. Without `cluster`, no sources are known.
+   */
   constructor(
     private readonly pods: KnownPods,
     private readonly shared: SharedVolumes,
@@ -233,7 +235,10 @@ export class PodFiles implements FileStore {
     this.shared.deleteNode(node);
   }
 
-  /** Returns the present run of a container that mounts shared volumes; undefined before the first one. A new run finds what all others have left. */
+  /**
+   * Returns the present run of a container that mounts shared volumes; undefined before the first one. A new run finds what all others have
+   * left.
+   */
   #runOf(pod: Pod, container: Container): Run | undefined {
     const startedAt = startOf(statusOf(pod, container));
     const volumes = startedAt === 0 ? [] : sharedVolumesOf(pod, container);

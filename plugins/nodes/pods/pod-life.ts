@@ -54,8 +54,8 @@ export interface LifeStep {
 
 /**
  * Returns the next step of a pod on a simulated node; undefined if nothing happens until the pod changes. A pure function of the
- * pod's object and the time, except for the admission and the files by the host, so a life cycle continues after a restart of the server. Simulated commands that exceed
- * `maxWork` together are not simulated.
+ * pod's object and the time, except for the admission and the files by the host, so a life cycle continues after a restart of the server.
+ * Simulated commands that exceed `maxWork` together are not simulated.
  */
 export function nextLifeStep(pod: Pod, host: PodHost, now: number): LifeStep | undefined {
   const step = limitWork(maxWork, () => lifeStep(pod, host, now));
@@ -182,7 +182,9 @@ function unmountable(pod: Pod, { files }: NodeState): string | undefined {
   return pod.status?.podIP ? undefined : files.mountProblem(pod);
 }
 
-/** First and longest time between two attempts to mount the volumes of a pod. Upstream: kubernetes/pkg/util/goroutinemap/exponentialbackoff. */
+/**
+ * First and longest time between two attempts to mount the volumes of a pod. Upstream: kubernetes/pkg/util/goroutinemap/exponentialbackoff.
+ */
 const firstMountRetryMs = 500;
 const longestMountRetryMs = 122_000;
 

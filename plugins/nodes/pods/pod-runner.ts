@@ -22,7 +22,10 @@ export type HostLookup = (pod: Pod) => PodHost | undefined;
 /** Returns the next step of a pod's life. */
 export type NextStep = (pod: Pod, host: PodHost) => LifeStep | undefined;
 
-/** Simulates the life cycle of pods: waits until the next step is due, writes its outcome, and continues with the pod that the server returns. */
+/**
+ * Simulates the life cycle of pods: waits until the next step is due, writes its outcome, and continues with the pod that the server
+ * returns.
+ */
 export class PodRunner {
   readonly #living = new Map<string, LivingPod>();
   readonly #waiting: (() => void)[] = [];

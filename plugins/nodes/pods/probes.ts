@@ -39,9 +39,9 @@ interface Period {
 const maxPeriods = 32;
 
 /**
- * Course of the probes. Each succeeds at its first check (`initialDelaySeconds`), unless an annotation delays or ends its success, its command
- * is simulated and fails, nothing in the pod can listen, or the document that it requests was removed. A command sees the files which the
- * simulated command of the container has written by then, and those that `kubectl exec` and other pods have changed.
+ * Course of the probes. Each succeeds at its first check (`initialDelaySeconds`), unless an annotation delays or ends its success, its
+ * command is simulated and fails, nothing in the pod can listen, or the document that it requests was removed. A command sees the files
+ * which the simulated command of the container has written by then, and those that `kubectl exec` and other pods have changed.
  *
  * Example: a startup probe each 5 s with `startup-delay: 12s` succeeds at the check at 15 s; with `failureThreshold: 3` it has failed three
  * times at 10 s, where the kubelet kills the container.
@@ -184,7 +184,9 @@ function periodsOf(pod: Pod, container: Container, store: FileStore, check: Chec
   return periods;
 }
 
-/** Returns the files of a container at a time after its start. Those that a process which is not simulated may have written are not known. */
+/**
+ * Returns the files of a container at a time after its start. Those that a process which is not simulated may have written are not known.
+ */
 function filesAt(pod: Pod, container: Container, store: FileStore, seconds: number): SimulatedFiles {
   const main = runMainProcess(pod, container, store, seconds);
   if (main) return main.files;

@@ -19,9 +19,9 @@ export interface ProcessPlan {
 const sigterm = 143;
 
 /**
- * Course of a container's process: annotations first, then the command, if it is simulated. Others that are meant to end succeed at once: init
- * containers, containers of Jobs, and commands of pods that do not restart when they succeed, unless a client
- * can type into them. All others run, and so do the programs of known images.
+ * Course of a container's process: annotations first, then the command, if it is simulated. Others that are meant to end succeed at once:
+ * init containers, containers of Jobs, and commands of pods that do not restart when they succeed, unless a client can type into them. All
+ * others run, and so do the programs of known images.
  */
 export function processPlan(pod: Pod, container: Container, role: Role, store: FileStore = noStore): ProcessPlan {
   const simulated = simulate(pod, container, store);
@@ -34,7 +34,9 @@ export function processPlan(pod: Pod, container: Container, role: Role, store: F
   return runMs === undefined ? byCommand : { ...byCommand, runMs };
 }
 
-/** Returns the time that the preStop hook of a container takes: the duration of its sleep action, or of its command if that is simulated. */
+/**
+ * Returns the time that the preStop hook of a container takes: the duration of its sleep action, or of its command if that is simulated.
+ */
 export function preStopMs(pod: Pod, container: Container, store: FileStore = noStore): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;

@@ -29,11 +29,11 @@ export type FindClaim = (namespace: string, name: string) => PersistentVolumeCla
 const provisionedBy = 'volume.kubernetes.io/storage-provisioner';
 
 /**
- * Files of the volumes that several pods can mount: a claim's until it is deleted, and a hostPath's of a node. Like all files of simulated pods
- * they end with the server.
+ * Files of the volumes that several pods can mount: a claim's until it is deleted, and a hostPath's of a node. Like all files of simulated
+ * pods they end with the server.
  *
- * Example: pod `a` writes `/data/x` on the claim `data`: the content of `default/data` has the change of `/x`. Pod `b`, which starts later, finds
- * it; a process that ran before does not.
+ * Example: pod `a` writes `/data/x` on the claim `data`: the content of `default/data` has the change of `/x`. Pod `b`, which starts later,
+ * finds it; a process that ran before does not.
  */
 export class SharedVolumes {
   readonly #volumes = new Map<string, Volumes>();

@@ -15,7 +15,9 @@ export interface ProcessContext {
   readonly stdin?: () => string;
   /** Simulated run time after which the command is left as it is then. */
   readonly untilSeconds?: number;
-  /** True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`. */
+  /**
+   * True if the output of a loop that repeats itself is wanted: that of its first iteration, and of its last ones before `untilSeconds`.
+   */
   readonly showsRepetition?: boolean;
   /** Iterations of a loop that repeats itself which are played if their output is wanted and the time has no limit. */
   readonly maxRepetitions?: number;
@@ -93,9 +95,9 @@ export interface Streams {
 }
 
 /**
- * A simulated process with all shells in it: its time, its files, and the work that it may cost the server. The work grows with the text of the
- * command and of its environment, up to `maxWork`, not with what nested shells and variables make of it: a few variables that each run the
- * previous one twice are otherwise an endless loop.
+ * A simulated process with all shells in it: its time, its files, and the work that it may cost the server. The work grows with the text of
+ * the command and of its environment, up to `maxWork`, not with what nested shells and variables make of it: a few variables that each run
+ * the previous one twice are otherwise an endless loop.
  */
 export class Process {
   readonly files: SimulatedFiles;

@@ -51,9 +51,8 @@ const maxScriptLength = 65_536;
 const maxNesting = 32;
 
 /**
- * Parses a script: simple commands, pipelines, `&&`, `||`, `&`, `if`, `for`, `while`, `until`, `case`, groups, functions, redirections, here-documents,
- * quotes and expansions.
- * Throws UnsupportedScriptError for any other syntax. Upstream: the Shell Command Language of POSIX.
+ * Parses a script: simple commands, pipelines, `&&`, `||`, `&`, `if`, `for`, `while`, `until`, `case`, groups, functions, redirections,
+ * here-documents, quotes and expansions. Throws UnsupportedScriptError for any other syntax. Upstream: the Shell Command Language of POSIX.
  */
 export function parseScript(script: string): Script {
   if (script.length > maxScriptLength) throw new UnsupportedScriptError('the script is too long');

@@ -17,7 +17,8 @@ const extendedType = 'x';
 const fields = { name: [0, 100], size: [124, 12], checksum: [148, 8], type: [156, 1], magic: [257, 6], prefix: [345, 155] } as const;
 
 /**
- * Reads the files and folders of an archive in the format ustar or pax, given as text. Returns undefined if it is malformed, or has other entries.
+ * Reads the files and folders of an archive in the format ustar or pax, given as text. Returns undefined if it is malformed, or has other
+ * entries.
  */
 export function readTar(archive: string): TarEntry[] | undefined {
   const bytes = bytesOfText(archive);

@@ -6,8 +6,8 @@ export const maxWork = 65_536;
 let left = Infinity;
 
 /**
- * Calls `run`, in which simulated commands may cost the server this many units of work, and no more than the caller has left. Scripts, files,
- * variables, containers and probes, which the user of a pod chooses, then cannot stop the server's event loop.
+ * Calls `run`, in which simulated commands may cost the server this many units of work, and no more than the caller has left. Scripts,
+ * files, variables, containers and probes, which the user of a pod chooses, then cannot stop the server's event loop.
  */
 export function limitWork<T>(units: number, run: () => T): T {
   const outer = left;

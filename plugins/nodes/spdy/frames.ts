@@ -19,7 +19,10 @@ const control = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7, windo
 /** Thrown for bytes that are not SPDY/3.1. */
 export class SpdyError extends Error {}
 
-/** Splits received bytes into frames. The payload of a data frame may be split further, so that no more of it is held than what arrived at once. */
+/**
+ * Splits received bytes into frames. The payload of a data frame may be split further, so that no more of it is held than what arrived at
+ * once.
+ */
 export class SpdyFrameReader {
   #buffered: Buffer = Buffer.alloc(0);
   /** Data frame of which a part has not arrived. */

@@ -16,8 +16,8 @@ const maxLength = 4_096;
 /**
  * Compiles a query of the subset of jq that stages use: paths (`.a.b`, `.["a"]`, `.[0]`, `.[]`, `?`), `|`, `,`, `//`, comparisons, `and`,
  * `or`, literals, parentheses, and the functions `select`, `not`, `length`, `keys`, `has`, `any`, `all`, `first`, `last`, `tostring`,
- * `startswith`, `endswith` and `contains`. The result returns the outputs that are not null; undefined after an error of jq; it throws if the
- * query exceeds `maxWork`. Throws JqSyntaxError. Upstream: kwok/pkg/utils/expression/query.go.
+ * `startswith`, `endswith` and `contains`. The result returns the outputs that are not null; undefined after an error of jq; it throws if
+ * the query exceeds `maxWork`. Throws JqSyntaxError. Upstream: kwok/pkg/utils/expression/query.go.
  */
 export function compileJq(text: string): (input: Json) => Json[] | undefined {
   if (text.length > maxLength) throw new JqSyntaxError('the query is too long');

@@ -1,6 +1,9 @@
 import type { StageFinalizers } from './stage-types.ts';
 
-/** Operations of a JSON patch that makes a stage's changes of the finalizers; none if nothing changes. Upstream: kwok/pkg/utils/lifecycle/finalizers.go. */
+/**
+ * Operations of a JSON patch that makes a stage's changes of the finalizers; none if nothing changes. Upstream:
+ * kwok/pkg/utils/lifecycle/finalizers.go.
+ */
 export function finalizerOperations(present: readonly string[], { add = [], remove = [], empty = false }: StageFinalizers): object[] {
   const valuesOf = (items: readonly { readonly value?: string }[]): string[] => items.flatMap(({ value }) => (value ? [value] : []));
   const removed = new Set(valuesOf(remove));

@@ -27,8 +27,8 @@ const nodeConditions = [
 ].map(([type, status, reason, message]) => ({ type, status, reason, message }));
 
 /**
- * Lives of pods by stages of kwok. For each version of a pod, one of the stages that match is chosen, and is due after its delay. A pod that
- * no stage matches has the built-in life.
+ * Lives of pods by stages of kwok. For each version of a pod, one of the stages that match is chosen, and is due after its delay. A pod
+ * that no stage matches has the built-in life.
  */
 export class StagedLife {
   readonly #choices = new Map<string, Choice>();

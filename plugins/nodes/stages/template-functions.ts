@@ -78,7 +78,9 @@ function printf(format: unknown, ...args: unknown[]): string {
   });
 }
 
-/** Quotes a value as a JSON string, which is YAML too; other values as the string of their JSON. Upstream: kwok/pkg/utils/gotpl/funcs.go. */
+/**
+ * Quotes a value as a JSON string, which is YAML too; other values as the string of their JSON. Upstream: kwok/pkg/utils/gotpl/funcs.go.
+ */
 function quote(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value : jsonOf(value));
 }

@@ -9,8 +9,8 @@ type Requests = Readonly<Record<string, string>>;
 const parse = (text: string | undefined): Quantity => Quantity.parse(text ?? '0');
 
 /**
- * Capacity that a request consumes of a device: the requested one, rounded up to a value that the device's policy allows; without a request the
- * policy's default or all. Upstream: dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go.
+ * Capacity that a request consumes of a device: the requested one, rounded up to a value that the device's policy allows; without a request
+ * the policy's default or all. Upstream: dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go.
  */
 export function consumedCapacity(requests: Requests, { capacity = {} }: Device): Capacities {
   return new Map(Object.entries(capacity).map(([name, offer]) => [name, consumedOf(requests[name], offer)]));

@@ -7,8 +7,8 @@ let turnBegan: number | undefined;
 let mayPause = false;
 
 /**
- * Thrown by an attempt that has to continue in another turn, and when `until` resolves if another thread works for it. Results of evaluations are
- * kept, so that each attempt gets further.
+ * Thrown by an attempt that has to continue in another turn, and when `until` resolves if another thread works for it. Results of
+ * evaluations are kept, so that each attempt gets further.
  */
 export class MoreTimeNeeded extends Error {
   readonly until: Promise<void> | undefined;
@@ -40,8 +40,8 @@ export function takeTime(): void {
 }
 
 /**
- * Returns the result of a computation whose large regular expressions another thread matches. Throws MoreTimeNeeded within `pausing` until that
- * thread has answered; `keep` then gets the result, or the message of an error.
+ * Returns the result of a computation whose large regular expressions another thread matches. Throws MoreTimeNeeded within `pausing` until
+ * that thread has answered; `keep` then gets the result, or the message of an error.
  */
 export function answered<T>(compute: () => T, keep: (result: T | string) => void): T {
   const result = mayPause ? settledAnew(compute) : compute();

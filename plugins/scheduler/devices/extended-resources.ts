@@ -1,6 +1,6 @@
 /**
- * Extended resources that a DeviceClass backs: a pod requests an amount of a resource as before, and the scheduler creates a claim for devices.
- * Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go.
+ * Extended resources that a DeviceClass backs: a pod requests an amount of a resource as before, and the scheduler creates a claim for
+ * devices. Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go.
  */
 import type { Container, ContainerExtendedResourceRequest, Pod } from 'kubenest/types/core_v1';
 import type { DeviceClass, DeviceRequest, ResourceClaim } from 'kubenest/types/resource_v1';

@@ -13,8 +13,8 @@ interface State {
 type Volumes = ReadonlyMap<string, string>;
 
 /**
- * Rejects nodes on which the volumes of the pod would exceed the number that a CSI driver can attach according to CSINode. Volumes of drivers
- * in the tree, which upstream counts for the CSI drivers that replaced them, are not counted. Upstream: plugins/nodevolumelimits.
+ * Rejects nodes on which the volumes of the pod would exceed the number that a CSI driver can attach according to CSINode. Volumes of
+ * drivers in the tree, which upstream counts for the CSI drivers that replaced them, are not counted. Upstream: plugins/nodevolumelimits.
  */
 export const nodeVolumeLimits: Filter<State> = {
   name: 'NodeVolumeLimits',

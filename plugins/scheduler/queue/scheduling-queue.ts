@@ -60,8 +60,8 @@ export class SchedulingQueue implements Disposable {
   #turns = 0;
 
   /**
-   * `wake` is called whenever a pod becomes active; `eventsOf` returns the events that may help after a filter's rejection; `gateOf` returns
-   * the plugin that keeps a pod out of the queue.
+   * `wake` is called whenever a pod becomes active; `eventsOf` returns the events that may help after a filter's rejection; `gateOf`
+   * returns the plugin that keeps a pod out of the queue.
    */
   constructor(
     private readonly clock: Clock,

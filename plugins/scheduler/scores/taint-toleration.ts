@@ -4,7 +4,9 @@ import { tolerates } from '../../common/tolerations.ts';
 
 const preferNoSchedule = 'PreferNoSchedule';
 
-/** Prefers nodes with few taints of the effect PreferNoSchedule that the pod does not tolerate. Upstream: plugins/tainttoleration (Score). */
+/**
+ * Prefers nodes with few taints of the effect PreferNoSchedule that the pod does not tolerate. Upstream: plugins/tainttoleration (Score).
+ */
 export const taintTolerationScore: Score<readonly Toleration[]> = {
   name: 'TaintToleration',
   weight: 3,

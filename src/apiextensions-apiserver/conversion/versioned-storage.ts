@@ -77,7 +77,10 @@ abstract class StorageView extends DelegatingStorage {
     return served.encode(object);
   }
 
-  /** True if a written object reads back unchanged: no schema of another version applies, and no default restores the status that a create drops. */
+  /**
+   * True if a written object reads back unchanged: no schema of another version applies, and no default restores the status that a create
+   * drops.
+   */
   protected get keepsForm(): boolean {
     const { served, stored } = this.versions;
     return served === stored && !served.defaultsStatus;

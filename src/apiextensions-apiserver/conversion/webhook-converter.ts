@@ -217,8 +217,8 @@ function kindText(apiVersion: string, kind: string): string {
 }
 
 /**
- * Validates the response to one request. Its errors have upstream's messages for a single object: upstream converts the objects that it reads
- * one by one.
+ * Validates the response to one request. Its errors have upstream's messages for a single object: upstream converts the objects that it
+ * reads one by one.
  */
 class ConversionCall {
   /** Prefix of all messages. */

@@ -86,7 +86,10 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
 const unknownToClients = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
 const kindsExtension = 'x-kubernetes-group-version-kind';
 
-/** Returns the schema with the group versions of the client scheme. Upstream: controller/openapi/builder (getDefinition), client-go/kubernetes/scheme. */
+/**
+ * Returns the schema with the group versions of the client scheme. Upstream: controller/openapi/builder (getDefinition),
+ * client-go/kubernetes/scheme.
+ */
 function withKindsOfClients(schema: JsonSchema): JsonSchema {
   const kinds = schema[kindsExtension] as readonly { group: string }[] | undefined;
   return kinds ? { ...schema, [kindsExtension]: kinds.filter(({ group }) => !unknownToClients.has(group)) } : schema;

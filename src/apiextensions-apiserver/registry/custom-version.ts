@@ -89,7 +89,10 @@ export class CustomVersion {
     this.applyDefaults(object);
   }
 
-  /** Prunes the undeclared fields of an object that was converted to this version or merged by an apply; in place. Throws EmbeddedResourceError. */
+  /**
+   * Prunes the undeclared fields of an object that was converted to this version or merged by an apply; in place. Throws
+   * EmbeddedResourceError.
+   */
   prune(object: KubeObject): void {
     atOnce(this.#coerce(object, { dropInvalid: false }));
   }

@@ -121,7 +121,10 @@ export function validateScaleStatus(object: unknown, scale: CustomResourceSubres
   return errors;
 }
 
-/** Returns the scale subresource of a custom resource. `paths` has the replicas path of each version. Upstream: registry/customresource/etcd.go (ScaleREST). */
+/**
+ * Returns the scale subresource of a custom resource. `paths` has the replicas path of each version. Upstream:
+ * registry/customresource/etcd.go (ScaleREST).
+ */
 export function customScale(
   { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' }: CustomResourceSubresourceScale,
   replicasPaths: ReplicasPaths,

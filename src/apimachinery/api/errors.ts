@@ -170,7 +170,10 @@ export function newTimeoutError(message: string, retryAfterSeconds: number): Sta
   return failure(504, 'Timeout', `Timeout: ${message}`, details({ retryAfterSeconds }));
 }
 
-/** The deadline of a request has passed: a status without a kind, as upstream's filter writes it. Upstream: apiserver/pkg/server/filters/timeout.go. */
+/**
+ * The deadline of a request has passed: a status without a kind, as upstream's filter writes it. Upstream:
+ * apiserver/pkg/server/filters/timeout.go.
+ */
 export class RequestTimeoutError extends StatusError {
   constructor() {
     super({ ...newTimeoutError('request did not complete within the allotted timeout', 0).status, kind: '', apiVersion: '' });
@@ -202,7 +205,9 @@ export function newInternalError(error: Error | string): StatusError {
   return typeof error === 'string' ? new StatusError(status) : new StatusError(status, { cause: error });
 }
 
-/** Returns the error of a list with unreadable objects. Upstream: apiserver/pkg/storage/etcd3/corrupt_obj_deleter.go (NewAPIStatusError). */
+/**
+ * Returns the error of a list with unreadable objects. Upstream: apiserver/pkg/storage/etcd3/corrupt_obj_deleter.go (NewAPIStatusError).
+ */
 export function newStorageReadError({ group, resource }: GroupResource, message: string, causes: readonly StatusCause[]): StatusError {
   return failure(500, 'StorageReadError', message, details({ name: 'list', group, kind: resource, causes: [...causes] }));
 }

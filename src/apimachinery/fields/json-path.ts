@@ -68,8 +68,8 @@ export class JsonPath {
   }
 
   /**
-   * Returns all matches; missing ones are left out. Returns none where upstream fails, such as for an index out of range, and for a path that
-   * visits more than 200,000 values.
+   * Returns all matches; missing ones are left out. Returns none where upstream fails, such as for an index out of range, and for a path
+   * that visits more than 200,000 values.
    */
   find(root: unknown): unknown[] {
     try {

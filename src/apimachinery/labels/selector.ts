@@ -30,7 +30,9 @@ export type Labels = Readonly<Record<string, string>>;
 const binaryOperators = ['in', 'notin', '=', '==', '!=', 'gt', 'lt'];
 const operators = [...binaryOperators, 'exists', '!'];
 
-/** Number of matches after which many values are indexed: most selectors match a few times, and an index costs as much as dozens of matches. */
+/**
+ * Number of matches after which many values are indexed: most selectors match a few times, and an index costs as much as dozens of matches.
+ */
 const matchesBeforeIndex = 24;
 /** Number of values that are compared as fast as they are looked up in a set. */
 const fewValues = 8;
@@ -104,8 +106,8 @@ export class LabelRequirement {
 /** Selectors with more requirements are compiled when they are used often. */
 const fewRequirements = 8;
 /**
- * Number of evaluations of each requirement, on average, after which a selector is compiled: this takes as long as a few whole matches, which
- * most selectors with many requirements never have, as the first ones exclude the object.
+ * Number of evaluations of each requirement, on average, after which a selector is compiled: this takes as long as a few whole matches,
+ * which most selectors with many requirements never have, as the first ones exclude the object.
  */
 const evaluationsBeforeCompilation = 2;
 
@@ -372,7 +374,9 @@ class Lexer {
     this.#source = text.split('\0', 1)[0]!;
   }
 
-  /** Returns the next token; at the end, always `end`. As in upstream's lexer, the longest symbol in a run of special characters matches. */
+  /**
+   * Returns the next token; at the end, always `end`. As in upstream's lexer, the longest symbol in a run of special characters matches.
+   */
   next(): Token {
     const from = this.#tokens.lastIndex;
     const literal = this.#tokens.exec(this.#source)?.[0];

@@ -5,7 +5,9 @@ import { holdsOnlyScalars, type Shape } from './shape.ts';
 import { descend, isMap, readField, readingOf } from './typed-value.ts';
 import type { Json } from './wide-values.ts';
 
-/** Returns a decoded value with the fields that Go always encodes, as Go's conversion to JSON has them; the value itself if none is missing. */
+/**
+ * Returns a decoded value with the fields that Go always encodes, as Go's conversion to JSON has them; the value itself if none is missing.
+ */
 export function withAlwaysFields(shape: Shape, value: unknown): unknown {
   return fill(shape, value, 0);
 }
@@ -56,8 +58,9 @@ export function withoutEmpty(shape: Shape, value: unknown, depth = 0): unknown {
 }
 
 /**
- * Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. Within a list, empty lists and maps are kept:
- * structured-merge-diff compares lists of Go with reflect.DeepEqual, for which an empty one differs from none (value/listreflect.go).
+ * Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. Within a list, empty lists and maps
+ * are kept: structured-merge-diff compares lists of Go with reflect.DeepEqual, for which an empty one differs from none
+ * (value/listreflect.go).
  */
 export function withoutOmitted(shape: Shape, value: unknown, isInList = false, depth = 0): unknown {
   if (!isContainer(value) || holdsOnlyScalars(shape)) return value;

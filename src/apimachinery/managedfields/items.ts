@@ -79,7 +79,9 @@ function* filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node,
   return left.length > 0 ? noteKeys(out, left) : null;
 }
 
-/** Returns the set with all struct fields on its paths as members: `a.b.c` adds `a` if that is a struct field, but not if it is a map key. */
+/**
+ * Returns the set with all struct fields on its paths as members: `a.b.c` adds `a` if that is a struct field, but not if it is a map key.
+ */
 export function* ensureNamedFieldsAreMembers(shape: Shape, set: FieldSet): Steps<FieldSet> {
   return FieldSet.fromCanonical(yield* withNamedFields(shape, set.toFieldsV1()));
 }

@@ -51,7 +51,10 @@ export function updateLastApplied(object: KubeObject, applied: KubeObject): Kube
   return deepEqual(annotations, object.metadata.annotations) ? object : { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** Returns the configuration without the annotation. Annotations that are not a map of strings, including null, are left out; an empty map is kept. */
+/**
+ * Returns the configuration without the annotation. Annotations that are not a map of strings, including null, are left out; an empty map
+ * is kept.
+ */
 function buildLastApplied(applied: KubeObject): string {
   const annotations = annotationsOf(applied);
   const { annotations: _, ...metadata } = applied.metadata;

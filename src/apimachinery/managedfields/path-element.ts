@@ -164,7 +164,10 @@ function scalarRank(value: unknown): number {
   }
 }
 
-/** Returns the canonical form of the element; undefined for an unknown kind, which a later version may have. Throws an Error for malformed input. */
+/**
+ * Returns the canonical form of the element; undefined for an unknown kind, which a later version may have. Throws an Error for malformed
+ * input.
+ */
 export function parsePathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:');
   if (text[1] !== ':') throw new Error(`missing colon: ${text}`);

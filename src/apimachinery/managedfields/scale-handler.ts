@@ -6,10 +6,16 @@ import type { FieldPath } from './path-element.ts';
 const scaleGroupVersion = 'autoscaling/v1';
 const replicasInScale: FieldPath = ['f:spec', 'f:replicas'];
 
-/** Replicas paths of the versions of a resource, by groupVersion: `['f:spec', 'f:replicas']`; null for a version without a scale subresource. */
+/**
+ * Replicas paths of the versions of a resource, by groupVersion: `['f:spec', 'f:replicas']`; null for a version without a scale
+ * subresource.
+ */
 export type ReplicasPaths = ReadonlyMap<string, FieldPath | null>;
 
-/** Translates managedFields between an object and its Scale, which stores none; managedfields/scalehandler.go. `entries` are those of the object. */
+/**
+ * Translates managedFields between an object and its Scale, which stores none; managedfields/scalehandler.go. `entries` are those of the
+ * object.
+ */
 export class ScaleHandler {
   constructor(
     private readonly entries: readonly ManagedFieldsEntry[] | undefined,

@@ -24,9 +24,15 @@ export interface UpdaterOptions {
   readonly type: StructType;
   /** `apps/v1` */
   readonly groupVersion: string;
-  /** Fields that writes through this endpoint do not change, each with its descendants: in all versions, of custom resources only in this one. */
+  /**
+   * Fields that writes through this endpoint do not change, each with its descendants: in all versions, of custom resources only in this
+   * one.
+   */
   readonly resetFields?: FieldSet | undefined;
-  /** Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version is served. */
+  /**
+   * Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version
+   * is served.
+   */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
   /** Converts instead of `convert`. */
   readonly convertSteps?: ConvertSteps | undefined;
@@ -239,7 +245,10 @@ export class Updater {
     return convertSteps ? yield* convertSteps(decoded, version) : convert?.(decoded, version);
   }
 
-  /** Throws VersionError if the live object cannot be converted to another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
+  /**
+   * Throws VersionError if the live object cannot be converted to another version. Upstream: merge/update.go
+   * (reconcileManagedFieldsWithSchemaChanges).
+   */
   *#ensureFits(live: KubeObject, version: string, isLarge: boolean): Steps<void> {
     const { groupVersion, isUntyped } = this.options;
     if (version === groupVersion || !isUntyped) return;

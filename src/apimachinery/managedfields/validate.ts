@@ -17,7 +17,9 @@ export function validate(shape: Shape, value: unknown): void {
   atOnce(validateSteps(shape, value));
 }
 
-/** Like `validate`, but yields to the event loop. The value must not change meanwhile. `allowed`: upstream's AllowDuplicates, for objects. */
+/**
+ * Like `validate`, but yields to the event loop. The value must not change meanwhile. `allowed`: upstream's AllowDuplicates, for objects.
+ */
 export function* validateSteps(shape: Shape, value: unknown, allowed?: 'duplicates'): Steps<void> {
   const validation = new Validation(allowed === 'duplicates');
   yield* validation.value(shape, value, () => '', 0);

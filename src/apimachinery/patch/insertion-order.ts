@@ -17,7 +17,10 @@ export function insertionOrder(places: readonly (number | undefined)[]): number[
   return order;
 }
 
-/** Returns for each item with a rank the index of its predecessor: among the items up to it, the last one with the greatest rank that is not greater. */
+/**
+ * Returns for each item with a rank the index of its predecessor: among the items up to it, the last one with the greatest rank that is not
+ * greater.
+ */
 function predecessors(places: readonly (number | undefined)[]): Map<number, number> {
   const sorted = places.flatMap((place, index) => (place === undefined ? [] : [{ place, index }])).sort((a, b) => a.place - b.place);
   const previous = new Map<number, number | undefined>();

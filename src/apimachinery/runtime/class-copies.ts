@@ -3,8 +3,9 @@ const mark = Symbol.for('kubenest.class');
 type AnyClass = abstract new (...args: never[]) => object;
 
 /**
- * Makes `instanceof` true for instances of the same class of another copy of this code. A process has several copies when packages that have
- * kubenest installed for themselves are imported before a server is loaded, as in tests of linked packages. Subclasses are compared by name.
+ * Makes `instanceof` true for instances of the same class of another copy of this code. A process has several copies when packages that
+ * have kubenest installed for themselves are imported before a server is loaded, as in tests of linked packages. Subclasses are compared by
+ * name.
  */
 export function recognizeCopies(type: AnyClass): void {
   const { name } = type;

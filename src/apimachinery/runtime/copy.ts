@@ -4,14 +4,17 @@ import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
-/** Copies JSON, sharing only immutable values. Keys keep their order, `__proto__` stays an own property; undefined properties are left out. Any depth. */
+/**
+ * Copies JSON, sharing only immutable values. Keys keep their order, `__proto__` stays an own property; undefined properties are left out.
+ * Any depth.
+ */
 export function deepCopy<T>(value: T): T {
   return copy(value, 0, false) as T;
 }
 
 /**
- * Like `deepCopy`, and freezes the copy at all levels, for half the cost of a `deepFreeze` of a `deepCopy`. The copy shares what `noteFrozen`
- * knows, such as the interned trees of managed fields.
+ * Like `deepCopy`, and freezes the copy at all levels, for half the cost of a `deepFreeze` of a `deepCopy`. The copy shares what
+ * `noteFrozen` knows, such as the interned trees of managed fields.
  */
 export function frozenCopy<T>(value: T): T {
   return noteFrozen(copy(value, 0, true) as T);

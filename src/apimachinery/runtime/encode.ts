@@ -48,8 +48,8 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * JSON of parts of a large object as pieces, encoded in chunks before the object itself: bytes, since encoding a long text takes 100 ms. Parts
- * are lists, maps, raw values and long texts.
+ * JSON of parts of a large object as pieces, encoded in chunks before the object itself: bytes, since encoding a long text takes 100 ms.
+ * Parts are lists, maps, raw values and long texts.
  */
 type Parts = Map<object | string, readonly Buffer[]>;
 

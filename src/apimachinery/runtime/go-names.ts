@@ -289,7 +289,10 @@ const embedded: Readonly<Record<string, string>> = {
   'resource_v1beta2.DeviceClassConfiguration': 'DeviceConfiguration opaque',
 };
 
-/** Returns Go's name of a field's type; undefined if it follows from the kind of the type. `type` is a name of the tables: `core_v1.ServicePort`. */
+/**
+ * Returns Go's name of a field's type; undefined if it follows from the kind of the type. `type` is a name of the tables:
+ * `core_v1.ServicePort`.
+ */
 export function namedTypeOf(type: string, field: string): string | undefined {
   const entry = namedTypes[type]?.split(', ').find((one) => one.startsWith(`${field} `));
   return entry?.slice(field.length + 1);

@@ -4,7 +4,10 @@ import { typeSearch } from './type-search.ts';
 
 type Json = Record<string, unknown>;
 
-/** True if the stored form of a type may contain a null: a list or map that Go always encodes is null if absent (`endpoints` of an EndpointSlice). */
+/**
+ * True if the stored form of a type may contain a null: a list or map that Go always encodes is null if absent (`endpoints` of an
+ * EndpointSlice).
+ */
 export const mayHoldNull = typeSearch(
   (type) =>
     type.kind === 'struct' &&

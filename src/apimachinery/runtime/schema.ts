@@ -48,7 +48,10 @@ export interface FieldTable {
 
 export type SchemaTable = Readonly<Record<string, DefinitionTable>>;
 
-/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are in the same package. */
+/**
+ * A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are in the
+ * same package.
+ */
 export type ProtobufMessage = readonly (readonly [name: string, number: number, type: string, cardinality?: string])[];
 /** The protobuf forms of types. */
 export interface ProtobufMessages {
@@ -173,7 +176,9 @@ export class SchemaRegistry implements TypeSource {
   readonly #tables = new Map<string, SchemaTable>();
   readonly #load: (file: string) => SchemaTable;
 
-  /** `load` reads the table of a file name such as `core_v1`; it throws if there is none. Without `messages`, types have no protobuf form. */
+  /**
+   * `load` reads the table of a file name such as `core_v1`; it throws if there is none. Without `messages`, types have no protobuf form.
+   */
   constructor(
     load: (file: string) => SchemaTable,
     readonly messages?: ProtobufMessages,

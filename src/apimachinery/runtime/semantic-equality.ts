@@ -13,7 +13,10 @@ export function semanticDeepEqual(left: unknown, right: unknown, type?: Type): b
   return type ? equalAs(type, left, right) : equalUntyped(left, right);
 }
 
-/** True if two decoded values of a type have equal Go values: unlike in `semanticDeepEqual`, nil differs from an empty list or map. Upstream: reflect.DeepEqual. */
+/**
+ * True if two decoded values of a type have equal Go values: unlike in `semanticDeepEqual`, nil differs from an empty list or map.
+ * Upstream: reflect.DeepEqual.
+ */
 export function exactDeepEqual(left: unknown, right: unknown, type?: Type): boolean {
   return type ? equalAs(type, left, right, true) : deepEqual(left, right);
 }

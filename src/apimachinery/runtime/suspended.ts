@@ -70,8 +70,8 @@ let current: RemoteCalls | undefined;
 
 /**
  * Calls another thread within a computation that can restart. Returns the result, `placeholder` while it is pending, or undefined if the
- * current computation cannot restart. After a placeholder the computation continues, so that all its calls are collected in one run, but its
- * result is discarded. `call` returns a key that identifies the call, and the function that starts it.
+ * current computation cannot restart. After a placeholder the computation continues, so that all its calls are collected in one run, but
+ * its result is discarded. `call` returns a key that identifies the call, and the function that starts it.
  */
 export function callElsewhere<T>(call: () => readonly [key: string, start: () => Promise<T>], placeholder: T): T | undefined {
   return current && (current.result(...call()) ?? placeholder);

@@ -43,7 +43,10 @@ export function notedKeys(object: object): readonly string[] | undefined {
   return isAnyNoted ? noted.get(object) : undefined;
 }
 
-/** Returns the own keys of an object; for a wide one they may include removed keys, whose value is undefined. The result must not be changed. */
+/**
+ * Returns the own keys of an object; for a wide one they may include removed keys, whose value is undefined. The result must not be
+ * changed.
+ */
 export function keysOf(object: object): readonly string[] {
   return notedKeys(object) ?? Object.keys(object);
 }

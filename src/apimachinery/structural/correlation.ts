@@ -3,7 +3,9 @@ import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json/json.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 
-/** The old value that corresponds to a new one, so that unchanged invalid values stay valid. Upstream: apiserver/pkg/cel/common/equality.go. */
+/**
+ * The old value that corresponds to a new one, so that unchanged invalid values stay valid. Upstream: apiserver/pkg/cel/common/equality.go.
+ */
 export interface Correlation {
   readonly old: unknown;
   /** Schema by which values of the old object are found. */

@@ -8,8 +8,8 @@ const repetitions = 4;
 const value = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`key-${i}`, { index: i, text: `text ${i}` }]));
 
 /**
- * Returns how many times as long as on the machine for which the limits of the tests are a fixed computation takes at present, at least 1: a
- * slower machine, and other processes that share its caches, also increase CPU time. Limits of CPU time are multiplied by it.
+ * Returns how many times as long as on the machine for which the limits of the tests are a fixed computation takes at present, at least 1:
+ * a slower machine, and other processes that share its caches, also increase CPU time. Limits of CPU time are multiplied by it.
  */
 export function slowness(): number {
   const runs = Array.from({ length: 3 }, () => {

@@ -1,4 +1,6 @@
-/** Field errors of validation. A list of them becomes one Invalid status (`newInvalid`). Upstream: apimachinery/pkg/util/validation/field. */
+/**
+ * Field errors of validation. A list of them becomes one Invalid status (`newInvalid`). Upstream: apimachinery/pkg/util/validation/field.
+ */
 import { encodeJson, encodeString } from '../runtime/json/json.ts';
 import { Float64, formatNumber } from '../runtime/numbers.ts';
 import { quote } from '../runtime/quote.ts';
@@ -102,7 +104,10 @@ export class FieldError {
     readonly detail: string,
   ) {}
 
-  /** Returns the message without the field: `Invalid value: "x": must be y`. `texts` caches the text of lists and objects, which many errors may show. */
+  /**
+   * Returns the message without the field: `Invalid value: "x": must be y`. `texts` caches the text of lists and objects, which many errors
+   * may show.
+   */
   body(texts?: Map<object, string>): string {
     const title = titles[this.type];
     const head = silent.has(this.type) || this.badValue === omitValue ? title : `${title}: ${formatBadValue(this.badValue, texts)}`;

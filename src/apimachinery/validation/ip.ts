@@ -1,4 +1,7 @@
-/** IP addresses and CIDRs, in the current strict form and in the lenient one of older fields. Upstream: apimachinery/pkg/util/validation/ip.go. */
+/**
+ * IP addresses and CIDRs, in the current strict form and in the lenient one of older fields. Upstream:
+ * apimachinery/pkg/util/validation/ip.go.
+ */
 import { quote } from '../runtime/quote.ts';
 import { type FieldError, type Path, invalid } from './field.ts';
 

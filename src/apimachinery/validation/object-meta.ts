@@ -1,4 +1,7 @@
-/** Validation of object metadata, label selectors and conditions. Upstream: apimachinery/pkg/api/validation/objectmeta.go and pkg/apis/meta/v1/validation. */
+/**
+ * Validation of object metadata, label selectors and conditions. Upstream: apimachinery/pkg/api/validation/objectmeta.go and
+ * pkg/apis/meta/v1/validation.
+ */
 import type { LabelSelectorRequirementSource, LabelSelectorSource } from '../labels/selector.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/types.ts';
 import { deepEqual } from '../runtime/equality.ts';
@@ -196,7 +199,10 @@ export function validateFinalizers(finalizers: readonly string[], path: Path): F
 
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', orphanDependents, foregroundDeletion]);
 
-/** Validates finalizers of built-in kinds: those without a domain must be the server's own. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
+/**
+ * Validates finalizers of built-in kinds: those without a domain must be the server's own. Upstream: pkg/apis/core/validation,
+ * validateKubeFinalizerName.
+ */
 export function validateKubeFinalizerNames(finalizers: readonly string[], path: Path): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, finalizer] of finalizers.entries()) {

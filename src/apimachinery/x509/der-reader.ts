@@ -144,7 +144,10 @@ export class DerReader {
     return { bytes, unusedBits };
   }
 
-  /** Reads a UTCTime or a GeneralizedTime, and returns milliseconds since 1970. Upstream: cryptobyte (ReadASN1UTCTime, ReadASN1GeneralizedTime). */
+  /**
+   * Reads a UTCTime or a GeneralizedTime, and returns milliseconds since 1970. Upstream: cryptobyte (ReadASN1UTCTime,
+   * ReadASN1GeneralizedTime).
+   */
   time(problem: string): number {
     const { tag, content } = this.element(problem);
     const parse = tag === tags.utcTime ? utcTime : tag === tags.generalizedTime ? generalizedTime : undefined;
@@ -154,7 +157,9 @@ export class DerReader {
   }
 }
 
-/** Decodes an object identifier. Upstream: cryptobyte (ReadASN1ObjectIdentifier): components have at most 31 bits, without leading zeros. */
+/**
+ * Decodes an object identifier. Upstream: cryptobyte (ReadASN1ObjectIdentifier): components have at most 31 bits, without leading zeros.
+ */
 function dotted(content: Buffer, problem: string): string {
   const parts: number[] = [];
   for (let at = 0; at < content.length; ) {

@@ -13,7 +13,9 @@ const begin = '-----BEGIN ';
 const end = '-----END ';
 const dashes = '-----';
 
-/** Returns the blocks of a text, which may have other content around them; incomplete blocks are left out. Upstream: encoding/pem (Decode). */
+/**
+ * Returns the blocks of a text, which may have other content around them; incomplete blocks are left out. Upstream: encoding/pem (Decode).
+ */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let first: MarkLine | undefined;

@@ -15,9 +15,10 @@ import { type AdmittedEndpoint, EndpointLookup } from './endpoint-lookup.ts';
 import { RequestAdmission } from './request-admission.ts';
 
 /**
- * Admission of write requests. For verbs of endpoints it only opens the admission, which the verb calls at upstream's two points. On a method
- * of a Nest controller that `@OnResource` marks, it admits the body before the method runs; the body must be an object of the namespace and
- * the name in the route, which the AuthorizationGuard authorizes. The method receives the body as mutating plugins changed it.
+ * Admission of write requests. For verbs of endpoints it only opens the admission, which the verb calls at upstream's two points. On a
+ * method of a Nest controller that `@OnResource` marks, it admits the body before the method runs; the body must be an object of the
+ * namespace and the name in the route, which the AuthorizationGuard authorizes. The method receives the body as mutating plugins changed
+ * it.
  */
 @Injectable()
 export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor<Pick<AdmittedEndpoint, 'admission'>> {

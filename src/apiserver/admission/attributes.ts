@@ -35,8 +35,8 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   /** Trace for notes that explain the verdict; undefined if the request is not traced. */
   readonly trace?: AdmissionTrace | undefined;
   /**
-   * Recorder of verdicts by policy. It is set in scans of stored objects, which are not requests: a plugin that has several policies records
-   * the verdict of each, and does not count them in metrics of requests.
+   * Recorder of verdicts by policy. It is set in scans of stored objects, which are not requests: a plugin that has several policies
+   * records the verdict of each, and does not count them in metrics of requests.
    */
   readonly verdicts?: VerdictRecorder | undefined;
   /** Headers for calls to other services, which make them part of the same trace; undefined if the request is not sampled. */

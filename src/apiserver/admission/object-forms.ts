@@ -39,8 +39,8 @@ export interface ObjectForms {
   /** Applies defaults to a decoded object and converts it to the form of the admission. The argument must not be used afterwards. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
   /**
-   * Checks an object of the admission by the type of its kind after code outside of the server changed it, and applies defaults again. It may
-   * reuse the argument. Throws DecodeError for wrong types and unknown fields.
+   * Checks an object of the admission by the type of its kind after code outside of the server changed it, and applies defaults again. It
+   * may reuse the argument. Throws DecodeError for wrong types and unknown fields.
    */
   revise(object: KubeObject): KubeObject;
   /** Returns the merge rules of a kind; undefined for kinds without a schema (options of connections). */
@@ -51,7 +51,9 @@ export interface ObjectForms {
 export interface ChunkedForms extends ObjectForms {
   /** Like `decode`, but yields to the event loop. */
   decodeSteps(document: unknown, kind: GroupVersionKind): Steps<KubeObject>;
-  /** Like `encode`, but yields to the event loop, meanwhile the object must not change. Returns the text in UTF-8, perhaps with a newline. */
+  /**
+   * Like `encode`, but yields to the event loop, meanwhile the object must not change. Returns the text in UTF-8, perhaps with a newline.
+   */
   encodeSteps(object: KubeObject, kind: GroupVersionKind): Steps<Buffer>;
 }
 

@@ -42,8 +42,9 @@ export interface PacedAttributes extends Attributes {
 }
 
 /**
- * One call of a package's plugin. The plugin receives copies of everything that it could change, so that a failed call leaves nothing behind
- * and a later change of a kept reference has no effect. The change of a mutating plugin becomes part of the request only if it keeps the rules:
+ * One call of a package's plugin. The plugin receives copies of everything that it could change, so that a failed call leaves nothing
+ * behind and a later change of a kept reference has no effect. The change of a mutating plugin becomes part of the request only if it keeps
+ * the rules:
  *
  * | rule       | after `admit`                                                                          | after `validate` |
  * | ---------- | -------------------------------------------------------------------------------------- | ---------------- |
@@ -54,9 +55,9 @@ export interface PacedAttributes extends Attributes {
  *
  * A plugin that changes nothing costs a copy and a comparison; one that does not read the object costs neither.
  *
- * With `isShared`, `validate` reads copies that all plugins of the request share and that are frozen: they cost one copy for all plugins, and
- * no comparison. A plugin that writes to them gets a TypeError. `mayNeedOwnCopies` is then true, and the caller repeats the call with copies
- * of its own, whose changes are found by comparison and have a path.
+ * With `isShared`, `validate` reads copies that all plugins of the request share and that are frozen: they cost one copy for all plugins,
+ * and no comparison. A plugin that writes to them gets a TypeError. `mayNeedOwnCopies` is then true, and the caller repeats the call with
+ * copies of its own, whose changes are found by comparison and have a path.
  */
 export class PluginBoundary {
   readonly request: PluginAttributes;

@@ -38,8 +38,8 @@ interface Job<M, A> {
 const idleMs = 30_000;
 
 /**
- * Worker thread that is started on first use and does one job at a time, with one message for its result. A job that exhausts its memory or its time
- * fails alone: those that wait get another thread.
+ * Worker thread that is started on first use and does one job at a time, with one message for its result. A job that exhausts its memory or
+ * its time fails alone: those that wait get another thread.
  */
 export class QueuedThread<M, A> implements Disposable {
   readonly #options: QueuedThreadOptions;

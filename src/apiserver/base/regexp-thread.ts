@@ -9,7 +9,8 @@ const maxSlowPatterns = 1_000;
 
 /**
  * Threads for large patterns and long texts. The second thread does the work that takes the first one too long, and from
- * then on all work on the same pattern: a pattern that takes half a minute, which any user may write, does not hold up the patterns of others.
+ * then on all work on the same pattern: a pattern that takes half a minute, which any user may write, does not hold up the patterns of
+ * others.
  */
 export class RegexpThreads implements Disposable {
   readonly #first: QueuedThread<RegexpTask, RegexpResult>;

@@ -4,7 +4,10 @@ export interface ClusterCredentials {
   readonly rootCertificateAuthority: string;
   /** Signs the token of a Secret, which does not expire. Undefined if the server signs no tokens. */
   readonly signSecretToken?: ((token: SecretToken) => Promise<string>) | undefined;
-  /** Signs a request with the server's own authority and returns the certificate in PEM. Undefined if the server has no authority of its own. */
+  /**
+   * Signs a request with the server's own authority and returns the certificate in PEM. Undefined if the server has no authority of its
+   * own.
+   */
   readonly signCertificateRequest?: ((request: CertificateToSign) => Promise<string>) | undefined;
 }
 

@@ -39,7 +39,10 @@ export interface ControllerRule {
 }
 
 export interface ControllerOptions<T extends KubeObject = KubeObject> extends ContributionOptions {
-  /** Resource whose objects are reconciled: each change of an object adds it to the queue. A kind (`Pod`) gives `filter` the type of its objects. */
+  /**
+   * Resource whose objects are reconciled: each change of an object adds it to the queue. A kind (`Pod`) gives `filter` the type of its
+   * objects.
+   */
   readonly for?: ControlledResource & OfType<T>;
   /** True for the changes of objects of `for` that matter; `old` is undefined for new and deleted objects. Default: all. */
   filter?(object: T, old: T | undefined): boolean;
@@ -55,7 +58,10 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> extends Co
   readonly minBackoffMs?: number;
   /** Longest delay between attempts at an object that fails, in milliseconds. Default: 1,000,000. */
   readonly maxBackoffMs?: number;
-  /** Name of the Lease in kube-system whose holder runs the controller; controllers with the same one run together. Default: `kubenest-controllers`. */
+  /**
+   * Name of the Lease in kube-system whose holder runs the controller; controllers with the same one run together. Default:
+   * `kubenest-controllers`.
+   */
   readonly lease?: string;
   /** Service account in kube-system as which it acts. Default: its name. */
   readonly serviceAccount?: string;
@@ -73,12 +79,13 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> extends Co
 }
 
 /**
- * A controller: it has `reconcile`, `run`, or methods with `@Schedule`. Upstream: controller-runtime/pkg/reconcile; controller-manager's controllers for `run`.
+ * A controller: it has `reconcile`, `run`, or methods with `@Schedule`. Upstream: controller-runtime/pkg/reconcile; controller-manager's
+ * controllers for `run`.
  */
 export interface Reconciler {
   /**
-   * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice at
-   * the same time for one object.
+   * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice
+   * at the same time for one object.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a method may return a result on some paths and nothing on others
   reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;

@@ -1,6 +1,9 @@
 import type { ReconcileRequest } from './controller.ts';
 
-/** Adds requests to the queue of a controller from sources other than its watches, such as timers. Requests while it does not run are dropped. */
+/**
+ * Adds requests to the queue of a controller from sources other than its watches, such as timers. Requests while it does not run are
+ * dropped.
+ */
 export interface RequestQueue {
   add(request: ReconcileRequest): void;
   /** Adds the request after a delay in milliseconds. If an object has several delays, the one that ends first counts. */

@@ -35,8 +35,8 @@ interface Bucket {
 }
 
 /**
- * Counts equal events, combines events that differ only in their message, and limits the events of each object. Upstream: EventCorrelator of
- * client-go/tools/record.
+ * Counts equal events, combines events that differ only in their message, and limits the events of each object. Upstream: EventCorrelator
+ * of client-go/tools/record.
  */
 export class SimilarEvents {
   readonly #events = new RecentMap<EventRecord>();

@@ -20,9 +20,9 @@ export interface Answer {
 }
 
 /**
- * Resolves to the response of a server that may misbehave. Rejects if the connection breaks, the head exceeds the limits, or the protocol is
- * switched without `mayUpgrade`. Until the end of the response its connection is parsed a few milliseconds in a turn: node:http has work for
- * each header, informational response and chunk, of which 64 KiB may have ten thousand. Create the request with `headLimits`.
+ * Resolves to the response of a server that may misbehave. Rejects if the connection breaks, the head exceeds the limits, or the protocol
+ * is switched without `mayUpgrade`. Until the end of the response its connection is parsed a few milliseconds in a turn: node:http has work
+ * for each header, informational response and chunk, of which 64 KiB may have ten thousand. Create the request with `headLimits`.
  */
 export function answerOf(request: ClientRequest, mayUpgrade = false): Promise<Answer> {
   request.maxHeadersCount = maxFields + 1;

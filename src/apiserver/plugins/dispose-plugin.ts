@@ -2,7 +2,9 @@ import { type PluginFailures, type PluginName, reasonOf } from './plugin-failure
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { within } from './within.ts';
 
-/** Optional methods by which an instance of a contribution releases what it holds. The server calls the first that the instance has, once. */
+/**
+ * Optional methods by which an instance of a contribution releases what it holds. The server calls the first that the instance has, once.
+ */
 export interface DisposablePlugin {
   [Symbol.asyncDispose]?(): PromiseLike<void>;
   [Symbol.dispose]?(): void;

@@ -19,8 +19,8 @@ export type Guarded = Pick<LoadedContribution, 'described' | 'guard' | 'origin'>
 class ShapeError extends Error {}
 
 /**
- * Limits the duration of a package's authenticator, checks the user that it returns, and removes its credential headers from requests that it
- * authenticates. A timeout or a malformed user is an authentication failure, unless another authenticator accepts the credentials.
+ * Limits the duration of a package's authenticator, checks the user that it returns, and removes its credential headers from requests that
+ * it authenticates. A timeout or a malformed user is an authentication failure, unless another authenticator accepts the credentials.
  */
 export function guardAuthenticator(
   authenticator: Authenticator,
@@ -92,7 +92,10 @@ export function guardAuthorizer(authorizer: Authorizer, { described, guard, orig
   };
 }
 
-/** Records a failure, and returns the error that names the plugin. Clients may see its message, so the message of the cause is only in the log. */
+/**
+ * Records a failure, and returns the error that names the plugin. Clients may see its message, so the message of the cause is only in the
+ * log.
+ */
 function failureOf(plugin: PluginName, error: unknown, failures: PluginFailures): Error {
   failures.record(plugin, error instanceof ShapeError ? 'return' : reasonOf(error), error);
   const why = error instanceof ShapeError ? error.message : error instanceof TimeoutError ? `gave ${error.message}` : 'failed';

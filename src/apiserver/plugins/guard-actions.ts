@@ -119,8 +119,8 @@ class GroupGuard {
   }
 
   /**
-   * Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data; all other objects are copies, so
-   * that for example `validate` cannot change the stored object.
+   * Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data; all other objects are copies,
+   * so that for example `validate` cannot change the stored object.
    */
   #strategy(strategy: Strategy): Strategy {
     const guarded: Record<string, unknown> = { ...strategy };

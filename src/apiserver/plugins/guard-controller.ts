@@ -1,8 +1,8 @@
 import { type PluginOrigin, runnerInContext } from './plugin-origin.ts';
 
 /**
- * Runs the methods of a package's controller as work of the package, so that errors in the timers and promises that they start are attributed
- * to it and do not end the process. Their requests remain those of the traced reconcile.
+ * Runs the methods of a package's controller as work of the package, so that errors in the timers and promises that they start are
+ * attributed to it and do not end the process. Their requests remain those of the traced reconcile.
  */
 export function guardController<T extends object>(controller: T, origin: PluginOrigin | undefined): T {
   if (!origin) return controller;

@@ -18,8 +18,9 @@ interface GuardedPages {
 }
 
 /**
- * Isolates the controllers of packages' pages. If a handler throws anything but an answer, returns what cannot be encoded, or does not answer
- * in time, the client gets an error that names the package. Errors in timers and promises that it started are attributed to the package.
+ * Isolates the controllers of packages' pages. If a handler throws anything but an answer, returns what cannot be encoded, or does not
+ * answer in time, the client gets an error that names the package. Errors in timers and promises that it started are attributed to the
+ * package.
  */
 export class PagesGuard implements NestInterceptor {
   readonly #owners = new Map<unknown, GuardedPages>();

@@ -52,8 +52,8 @@ const largestStep = 1_000;
  * | a watch whose events are wrong, repeated or out of order | CompactedError after a pause: the caches list again               |
  * | a watch that leaves out a write of this server           | the same, also if it sends nothing more within the timeout        |
  *
- * A StorageError of the contract is passed on. A package's claim to verify its values is not believed, so that bytes of another kind are found
- * when they are read; its commit feed is not used, because there is no way back after a wrong event.
+ * A StorageError of the contract is passed on. A package's claim to verify its values is not believed, so that bytes of another kind are
+ * found when they are read; its commit feed is not used, because there is no way back after a wrong event.
  */
 export class GuardedStorage implements Storage {
   readonly size?: () => Promise<number>;

@@ -34,8 +34,8 @@ export interface UnpackedArchive {
 }
 
 /**
- * Unpacks an archive into a new folder that only the user of this process can read and that is removed when the process ends. `integrity` is
- * the expected one of the archive. Throws an Error that does not name the archive.
+ * Unpacks an archive into a new folder that only the user of this process can read and that is removed when the process ends. `integrity`
+ * is the expected one of the archive. Throws an Error that does not name the archive.
  */
 export function unpackArchive(name: string, folder: string, integrity: string | undefined): UnpackedArchive {
   const file = resolve(folder, name);
@@ -83,8 +83,8 @@ function unzipped(bytes: Buffer): Buffer {
 const blockBytes = 512;
 
 /**
- * Reads the files of a tar archive with pax headers, the form of npm. Directories follow from the files; links, devices and paths outside of
- * the archive are refused. Format: POSIX.1-2017, pax, "ustar Interchange Format".
+ * Reads the files of a tar archive with pax headers, the form of npm. Directories follow from the files; links, devices and paths outside
+ * of the archive are refused. Format: POSIX.1-2017, pax, "ustar Interchange Format".
  */
 function archivedFiles(tar: Buffer): ArchivedFile[] {
   const files: ArchivedFile[] = [];

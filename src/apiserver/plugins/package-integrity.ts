@@ -17,8 +17,9 @@ interface Manifest {
  *     path \0 content \0 …                      each file of the package, in the UTF-16 order of the paths (with slashes)
  *     \0 name@version \0 path \0 content \0 …   each dependency, direct or not, in the order of name, version and content
  *
- * The digest does not depend on where npm places the dependencies. `kubenest` itself, optional dependencies and peers that are not installed,
- * and packages that no package.json of these names are not part of it. Throws for a missing dependency and for a symbolic link in a package.
+ * The digest does not depend on where npm places the dependencies. `kubenest` itself, optional dependencies and peers that are not
+ * installed, and packages that no package.json of these names are not part of it. Throws for a missing dependency and for a symbolic link
+ * in a package.
  */
 export function integrityOf(folder: string): string {
   return readPackage(folder).integrity;

@@ -11,7 +11,8 @@ import { PluginServices } from './plugin-services.ts';
 
 /**
  * Creates the parent of a package's containers: the services of the server, except that objects of informers are frozen, errors of
- * listeners are failures of the package, and metrics are checked. The objects are those of the server's own cache, by which it authorizes and admits requests.
+ * listeners are failures of the package, and metrics are checked. The objects are those of the server's own cache, by which it authorizes
+ * and admits requests.
  */
 export function newPackageServices(services: Container, origin: PluginOrigin): Container {
   const container = new Container({ parent: services });

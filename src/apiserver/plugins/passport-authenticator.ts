@@ -43,8 +43,8 @@ export interface PassportAuthenticatorOptions<T extends object> extends Contribu
 
 /**
  * Creates an authenticator of a package from a passport strategy. Passport runs it headless: without sessions, and without a response to
- * which a strategy could write a redirect or a challenge. It runs only for requests with its header (and scheme), because strategies fail for
- * missing credentials as they do for wrong ones:
+ * which a strategy could write a redirect or a challenge. It runs only for requests with its header (and scheme), because strategies fail
+ * for missing credentials as they do for wrong ones:
  *
  * | request | strategy calls | result |
  * |---|---|---|

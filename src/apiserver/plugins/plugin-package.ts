@@ -33,8 +33,8 @@ const catalogPrefix = 'kubenest/catalog/';
  *
  *     "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }
  *
- * Packages of the catalog are those of this server, regardless of the folder. `integrity` is the expected result of `integrityOf`: imports of
- * this thread then execute only files of the package that have it. Throws an Error that names the package and the problem.
+ * Packages of the catalog are those of this server, regardless of the folder. `integrity` is the expected result of `integrityOf`: imports
+ * of this thread then execute only files of the package that have it. Throws an Error that names the package and the problem.
  */
 export function findPluginPackage(name: string, folder: string, integrity?: string): PluginPackage {
   const file = manifestOf(name, folder);

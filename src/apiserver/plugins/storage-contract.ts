@@ -28,7 +28,9 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Returns a record whose value is checked when it is read. Throws a ContractError unless it has the key, and no revision above `atMost`. */
+/**
+ * Returns a record whose value is checked when it is read. Throws a ContractError unless it has the key, and no revision above `atMost`.
+ */
 export function checkedRecord(found: unknown, key: string, atMost: Revision | undefined): StorageRecord {
   const record = objectOf(found) as unknown as StorageRecord;
   if (record.key !== key) throw new ContractError(`returned a record of another key than ${key}`);

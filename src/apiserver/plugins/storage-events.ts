@@ -14,7 +14,9 @@ interface ExpectedEvent {
   readonly at: number | undefined;
 }
 
-/** The events of own writes that a watch must send. Writes before the start of the last watch, or up to its last event, are not expected. */
+/**
+ * The events of own writes that a watch must send. Writes before the start of the last watch, or up to its last event, are not expected.
+ */
 export class ExpectedEvents {
   readonly #writes = new Map<Revision, ExpectedEvent>();
   /** Undefined: nothing is watched. */

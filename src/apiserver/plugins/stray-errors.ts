@@ -16,9 +16,9 @@ const messages: Readonly<Record<StrayKind, string>> = {
 
 /**
  * Handles errors that no code handles, in timers, streams and promises. Those of packages are logged and counted with the name of the
- * package, and the server continues: what the guards of a package started, and what only code of the package has executed, for example a timer
- * of a provider of its pages, which Nest creates. A rejected promise of the server itself is logged. An exception of the server itself ends the process, as
- * Node does, because its state is unknown.
+ * package, and the server continues: what the guards of a package started, and what only code of the package has executed, for example a
+ * timer of a provider of its pages, which Nest creates. A rejected promise of the server itself is logged. An exception of the server
+ * itself ends the process, as Node does, because its state is unknown.
  */
 export class StrayErrors {
   readonly #failures: PluginFailures;

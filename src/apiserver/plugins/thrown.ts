@@ -7,8 +7,8 @@ import { atOnce } from '#apimachinery/runtime/steps';
 const maxDenialLength = 262_144;
 
 /**
- * Returns the denial that an error of a plugin is, with a copy of its Status, so that accessors cannot change it later; undefined if the error
- * is no denial: its Status is a success, cannot be encoded, or is too long.
+ * Returns the denial that an error of a plugin is, with a copy of its Status, so that accessors cannot change it later; undefined if the
+ * error is no denial: its Status is a success, cannot be encoded, or is too long.
  */
 export function denialOf(error: Error): StatusError | undefined {
   try {

@@ -4,8 +4,8 @@ import { errorOf } from './error-of.ts';
 export class TimeoutError extends Error {}
 
 /**
- * Returns the result of a plugin's work, or rejects with an Error: a TimeoutError if it takes longer, which includes the time of thenables with
- * which it resolves. A later result is discarded.
+ * Returns the result of a plugin's work, or rejects with an Error: a TimeoutError if it takes longer, which includes the time of thenables
+ * with which it resolves. A later result is discarded.
  */
 export function within<T>(work: PromiseLike<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {

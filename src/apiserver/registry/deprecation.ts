@@ -4,7 +4,10 @@ export interface Deprecation {
   readonly removedRelease?: string | undefined;
 }
 
-/** Returns the deprecation of `group/version Kind` in one minor release, with its removal in another. Upstream: apiserver/pkg/endpoints/deprecation, WarningMessage. */
+/**
+ * Returns the deprecation of `group/version Kind` in one minor release, with its removal in another. Upstream:
+ * apiserver/pkg/endpoints/deprecation, WarningMessage.
+ */
 export function deprecated(type: string, since: string, removedRelease: string, replacement?: string): Deprecation {
   const use = replacement === undefined ? '' : `; use ${replacement}`;
   return { deprecationWarning: `${type} is deprecated in v${since}+, unavailable in v${removedRelease}+${use}`, removedRelease };

@@ -8,7 +8,9 @@ import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
 import type { Storage } from '#apiserver/storage/storage';
 import { SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** Registers metrics of the number and size of stored objects, computed on demand. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+/**
+ * Registers metrics of the number and size of stored objects, computed on demand. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go.
+ */
 export function registerObjectMetrics(registry: Registry, storage: StorageFactory): void {
   const count = 'Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.';
   registry.registerMetric(
@@ -102,7 +104,10 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
   }
 }
 
-/** Registers metrics of watches of shards, for the feature gate ShardedListAndWatch. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+/**
+ * Registers metrics of watches of shards, for the feature gate ShardedListAndWatch. Upstream:
+ * apiserver/pkg/storage/cacher/metrics/metrics.go.
+ */
 export function registerShardMetrics(registry: Registry, storage: StorageFactory): void {
   registerByResource(
     registry,

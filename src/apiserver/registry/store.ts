@@ -232,7 +232,10 @@ export class Store {
     }
   }
 
-  /** Returns the error of a create with the key of an existing object. Upstream: Create of generic/registry/store.go, CheckGeneratedNameError. */
+  /**
+   * Returns the error of a create with the key of an existing object. Upstream: Create of generic/registry/store.go,
+   * CheckGeneratedNameError.
+   */
   async #alreadyExists(key: string, { name = '', generateName: prefix = '' }: KubeObject['metadata']): Promise<StatusError> {
     const existing = await this.cacher.get(key, '');
     const isBeingDeleted = existing?.object.metadata.deletionTimestamp !== undefined;

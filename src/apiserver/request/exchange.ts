@@ -96,8 +96,8 @@ export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange
 }
 
 /**
- * Returns the text of a header value, which Node passes as one character for each byte: Go's clients send UTF-8. Invalid UTF-8 becomes U+FFFD,
- * as in Go's JSON.
+ * Returns the text of a header value, which Node passes as one character for each byte: Go's clients send UTF-8. Invalid UTF-8 becomes
+ * U+FFFD, as in Go's JSON.
  */
 export function headerText(value: string): string {
   return beyondAscii.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;

@@ -10,8 +10,9 @@ export interface ResourceWrite extends GroupVersionResource {
 const metadataKey = 'kubenest:on-resource';
 
 /**
- * Declares the write that a method of a Nest controller performs. The AuthorizationGuard authorizes the verb on the resource, with the namespace
- * and the name from the route's parameters `namespace` and `name`; the AdmissionInterceptor admits the body as an object of the resource.
+ * Declares the write that a method of a Nest controller performs. The AuthorizationGuard authorizes the verb on the resource, with the
+ * namespace and the name from the route's parameters `namespace` and `name`; the AdmissionInterceptor admits the body as an object of the
+ * resource.
  */
 export function OnResource(write: ResourceWrite): MethodDecorator {
   return (_target, _key, descriptor) => Reflect.defineMetadata(metadataKey, write, descriptor.value as object);

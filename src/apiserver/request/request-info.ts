@@ -142,8 +142,8 @@ function splitPath(path: string): string[] {
 }
 
 /**
- * Returns the name that authorization sees for a list or watch: that of a field selector `metadata.name=x`. Empty if there is none, or if a list
- * option is invalid: the handler rejects such a request. `parameters` are those of the query.
+ * Returns the name that authorization sees for a list or watch: that of a field selector `metadata.name=x`. Empty if there is none, or if a
+ * list option is invalid: the handler rejects such a request. `parameters` are those of the query.
  */
 export function* selectedName({ verb, fieldSelector }: RequestInfo, parameters: () => URLSearchParams): Steps<string> {
   if (fieldSelector === '' || (verb !== 'list' && verb !== 'watch')) return '';

@@ -189,7 +189,8 @@ function statusOf(bytes: Buffer): StatusError | undefined {
 
 /**
  * Returns the path of an object or collection. Throws for a name that would lead elsewhere: names come from fields of objects, such as
- * `secretName`, and a user who writes one must not direct the request of a controller. Upstream: client-go/rest/request.go (Name, Namespace).
+ * `secretName`, and a user who writes one must not direct the request of a controller. Upstream: client-go/rest/request.go (Name,
+ * Namespace).
  */
 function pathOf({ group, version, resource, subresource }: ClientTarget, namespace: string, name?: string): string {
   if (namespace !== '') checkSegment('namespace', namespace);

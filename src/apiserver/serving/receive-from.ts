@@ -5,9 +5,8 @@ import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import { endWhenRead } from './end-soon.ts';
 
 /**
- * Passes what a client sends to a receiver at the pace of both: no more is read while the receiver works, which yields to the event loop, and
- * while the client does not read what was sent to it. An error of the receiver ends this connection alone. `head` was received
- * before.
+ * Passes what a client sends to a receiver at the pace of both: no more is read while the receiver works, which yields to the event loop,
+ * and while the client does not read what was sent to it. An error of the receiver ends this connection alone. `head` was received before.
  */
 export function receiveFrom(socket: Duplex, head: Buffer, receive: (bytes: Buffer) => Steps<void>): void {
   const take = async (bytes: Buffer): Promise<void> => {

@@ -4,8 +4,8 @@ import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
 
 /**
  * A streamed response on the response of HTTP/1.1 or the stream of HTTP/2. A list drains only when all written bytes are sent, so that
- * one whose client does not read consists of its head. It is a class because object literals with a getter would each have a shape of their own,
- * whose lookup costs time for each event.
+ * one whose client does not read consists of its head. It is a class because object literals with a getter would each have a shape of their
+ * own, whose lookup costs time for each event.
  */
 export class StreamedAnswer implements ResponseStream {
   readonly abort: () => void;

@@ -36,8 +36,8 @@ interface Copied {
 /** Assignment of revisions when objects are copied to another store. */
 export interface RevisionRule {
   /**
-   * Difference between the new revisions and those of the source; undefined: the default of docs/guide/backup.md. 'restart': revisions restart,
-   * below those that clients know.
+   * Difference between the new revisions and those of the source; undefined: the default of docs/guide/backup.md. 'restart': revisions
+   * restart, below those that clients know.
    */
   readonly bump?: number | 'restart' | undefined;
   /** Called with a progress message during a long operation. */

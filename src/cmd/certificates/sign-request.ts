@@ -78,8 +78,8 @@ export function signRequest({ request: pem, usages, notBefore, notAfter }: Certi
 }
 
 /**
- * Attributes of a subject in the order in which Go writes them: country, organization, unit, locality, province, street, postal code, and two
- * that have a single value. Upstream: crypto/x509/pkix (ToRDNSequence), as the subject of the request is parsed and written again.
+ * Attributes of a subject in the order in which Go writes them: country, organization, unit, locality, province, street, postal code, and
+ * two that have a single value. Upstream: crypto/x509/pkix (ToRDNSequence), as the subject of the request is parsed and written again.
  */
 const subjectAttributes = ['2.5.4.6', '2.5.4.10', '2.5.4.11', '2.5.4.7', '2.5.4.8', '2.5.4.9', '2.5.4.17'];
 const singleAttributes = ['2.5.4.3', '2.5.4.5'];

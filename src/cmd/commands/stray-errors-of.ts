@@ -4,7 +4,10 @@ import { StrayErrors } from '#apiserver/plugins/stray-errors';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { Log } from '#cmd/logging/log';
 
-/** Returns the handler of errors that no code handles. `contributions` are those that are in use. An exception of the server itself ends the process, as Node does. */
+/**
+ * Returns the handler of errors that no code handles. `contributions` are those that are in use. An exception of the server itself ends the
+ * process, as Node does.
+ */
 export function strayErrorsOf(log: Log, metrics: Metrics, contributions: () => readonly LoadedContribution[]): StrayErrors {
   const packages = (): PluginOrigin[] => contributions().flatMap(({ origin }) => origin ?? []);
   return new StrayErrors(log, metrics, packages, (error) => {

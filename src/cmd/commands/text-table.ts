@@ -2,8 +2,8 @@
 const controls = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Returns a table as text: a line of column names, then a line for each row, with aligned cells. Control characters are escaped, because names
- * and messages come from users of a cluster, and a terminal obeys some of them.
+ * Returns a table as text: a line of column names, then a line for each row, with aligned cells. Control characters are escaped, because
+ * names and messages come from users of a cluster, and a terminal obeys some of them.
  */
 export function textTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll(controls, escaped)));

@@ -3,7 +3,9 @@ import { readPluginOptions } from '#cmd/options/configured-plugins';
 import { OptionsError } from '#cmd/options/options-error';
 import type { KnownPackage } from './configuration-schema.ts';
 
-/** Imports packages by name or folder, and those of a configuration file. Their configurations are not read. Rejects with an OptionsError. */
+/**
+ * Imports packages by name or folder, and those of a configuration file. Their configurations are not read. Rejects with an OptionsError.
+ */
 export async function knownPackages(names: readonly string[], file: string | undefined): Promise<KnownPackage[]> {
   const ofFile = file === undefined ? undefined : await readPluginOptions(file);
   const places = [

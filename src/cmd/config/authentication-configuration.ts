@@ -21,8 +21,9 @@ const withoutEgressSelector =
 export const signingAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
 
 /**
- * Parses the file of `--authentication-config`: issuers of JSON web tokens, and anonymous access. Throws with all problems, one per line. `hasEgressSelector` is the feature gate StructuredAuthenticationConfigurationEgressSelector.
- * Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthenticationConfiguration).
+ * Parses the file of `--authentication-config`: issuers of JSON web tokens, and anonymous access. Throws with all problems, one per line.
+ * `hasEgressSelector` is the feature gate StructuredAuthenticationConfigurationEgressSelector. Upstream:
+ * apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthenticationConfiguration).
  */
 export function parseAuthenticationConfiguration(
   text: string,

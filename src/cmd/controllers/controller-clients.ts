@@ -5,8 +5,8 @@ import { UserClient } from '#apiserver/server/user-client';
 import { UserRequests } from '#cmd/serving/user-requests';
 
 /**
- * Requests that a controller may have in progress. It creates hundreds of pods at once, and requests that begin or end together block the event
- * loop together.
+ * Requests that a controller may have in progress. It creates hundreds of pods at once, and requests that begin or end together block the
+ * event loop together.
  */
 const maxRequests = 16;
 

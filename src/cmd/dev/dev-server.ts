@@ -13,9 +13,10 @@ import { PassedConnections } from './held-port.ts';
 import type { DevCommand, DevMessage } from './messages.ts';
 
 /**
- * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and
- * no port, so that a wrong configuration or a constructor that throws is known while the previous server still serves. On `begin` it starts,
- * and prints the traces of the writes that the plugins under development handled, and of the reconciles of their controllers. It ends with its parent process.
+ * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store
+ * and no port, so that a wrong configuration or a constructor that throws is known while the previous server still serves. On `begin` it
+ * starts, and prints the traces of the writes that the plugins under development handled, and of the reconciles of their controllers. It
+ * ends with its parent process.
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());

@@ -19,7 +19,9 @@ export interface DevOptions {
   readonly flags: readonly string[];
   /** Port of the inspector, for debuggers; undefined: none. */
   readonly inspect?: number | undefined;
-  /** True: the traces of all writes are printed. False: only of those that an admission plugin of the packages under development handled. */
+  /**
+   * True: the traces of all writes are printed. False: only of those that an admission plugin of the packages under development handled.
+   */
   readonly allTraces?: boolean | undefined;
   /** Ends the server. */
   readonly signal: AbortSignal;

@@ -2,8 +2,8 @@ import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Calls `onChange` after each change in a folder or below, until disposed. Each folder is watched, not each file: an editor that writes a new
- * file and renames it would leave a watch of the file behind. Folders for whose names `isIgnored` returns true are not watched.
+ * Calls `onChange` after each change in a folder or below, until disposed. Each folder is watched, not each file: an editor that writes a
+ * new file and renames it would leave a watch of the file behind. Folders for whose names `isIgnored` returns true are not watched.
  */
 export function watchTree(root: string, onChange: () => void, isIgnored: (name: string) => boolean = () => false): Disposable {
   const watchers = new Map<string, FSWatcher>();

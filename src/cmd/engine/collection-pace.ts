@@ -13,9 +13,9 @@ export interface CollectionRate {
 }
 
 /**
- * Reduces the rate of V8's collections while large bodies cause long turns of the event loop. An object with 285,000 keys remains as garbage
- * for half a collection; each such collection blocks the event loop for another 20 to 40 ms, mostly because of the keys. Idle collection
- * (idle-collection.ts) later frees the additional heap.
+ * Reduces the rate of V8's collections while large bodies cause long turns of the event loop. An object with 285,000 keys remains as
+ * garbage for half a collection; each such collection blocks the event loop for another 20 to 40 ms, mostly because of the keys. Idle
+ * collection (idle-collection.ts) later frees the additional heap.
  */
 export function paceCollections(engine: CollectionRate, wideTurns = wideTurnsSoFar): Disposable {
   let before = wideTurns();

@@ -17,8 +17,8 @@ interface Flags {
 }
 
 /**
- * Adds `kubenest explain`, which explains why objects would be rejected or changed. `exitWith` receives the exit code: 0 if all requests are
- * admitted, otherwise 1. Errors exit with 2.
+ * Adds `kubenest explain`, which explains why objects would be rejected or changed. `exitWith` receives the exit code: 0 if all requests
+ * are admitted, otherwise 1. Errors exit with 2.
  */
 export function addExplainCommand(program: Command, exitWith: (code: number) => void): void {
   const list = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -1,7 +1,12 @@
-/** Number of line pairs up to which the shortest difference is computed; beyond it, all lines between the first and the last difference count. */
+/**
+ * Number of line pairs up to which the shortest difference is computed; beyond it, all lines between the first and the last difference
+ * count.
+ */
 const mostPairs = 4_000_000;
 
-/** Returns the lines of two texts: `- ` before removed ones, `+ ` before added ones, two spaces before others; empty if the texts are equal. */
+/**
+ * Returns the lines of two texts: `- ` before removed ones, `+ ` before added ones, two spaces before others; empty if the texts are equal.
+ */
 export function lineDiff(before: string, after: string): string[] {
   if (before === after) return [];
   const a = before.split('\n');

@@ -19,7 +19,10 @@ export class PackageAdmission {
   #made: readonly Made[];
   readonly #failures: PluginFailures;
 
-  /** `exceptions`: those that are API objects; undefined if they are not served. Throws an error that names a plugin which cannot be created. */
+  /**
+   * `exceptions`: those that are API objects; undefined if they are not served. Throws an error that names a plugin which cannot be
+   * created.
+   */
   constructor(
     private readonly services: Container,
     private readonly contributions: Contributions,
@@ -34,8 +37,8 @@ export class PackageAdmission {
   }
 
   /**
-   * Replaces the plugins whose contribution changed. `use` receives the new plugin of each replaced one, after all could be created. Throws,
-   * and changes nothing, if one cannot be created. The instances that are no longer used are disposed of once `unused` resolves.
+   * Replaces the plugins whose contribution changed. `use` receives the new plugin of each replaced one, after all could be created.
+   * Throws, and changes nothing, if one cannot be created. The instances that are no longer used are disposed of once `unused` resolves.
    */
   replace(
     contributions: readonly LoadedContribution[],

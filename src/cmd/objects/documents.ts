@@ -28,8 +28,8 @@ const standardInput = '-';
 const extensions = /\.(ya?ml|json)$/;
 
 /**
- * Returns the objects of files, of folders with all subfolders (`.yaml`, `.yml`, `.json`), and of standard input (`-`); a List counts as its
- * items. Rejects with an Error that names the file and the line, and for a path without objects unless `mayBeEmpty`.
+ * Returns the objects of files, of folders with all subfolders (`.yaml`, `.yml`, `.json`), and of standard input (`-`); a List counts as
+ * its items. Rejects with an Error that names the file and the line, and for a path without objects unless `mayBeEmpty`.
  */
 export async function readObjects(paths: readonly string[], { mayBeEmpty = false } = {}): Promise<SourceObject[]> {
   const objects: SourceObject[] = [];
@@ -66,8 +66,8 @@ function readSource(file: string): Promise<string> {
 }
 
 /**
- * Parses the documents of a file in YAML 1.1, without timestamps (they are text in the API) and aliases; empty documents are left out. Throws
- * an Error that names the file and the line.
+ * Parses the documents of a file in YAML 1.1, without timestamps (they are text in the API) and aliases; empty documents are left out.
+ * Throws an Error that names the file and the line.
  */
 export function parseDocuments(source: string, file: string): SourceDocument[] {
   const lines = new LineCounter();

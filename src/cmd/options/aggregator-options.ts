@@ -1,6 +1,9 @@
 import { Check, Flag } from './flag.ts';
 
-/** Options for proxying to the servers behind APIServices and to other servers on the same store. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
+/**
+ * Options for proxying to the servers behind APIServices and to other servers on the same store. Upstream:
+ * kubernetes/pkg/controlplane/apiserver/options.
+ */
 export class AggregatorOptions {
   @Flag('proxy-client-cert-file')
   @Check<AggregatorOptions>((file: string, { proxyClientKeyFile }) => pairProblem(file, proxyClientKeyFile))

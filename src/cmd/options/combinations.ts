@@ -22,8 +22,8 @@ const oidcFlags = [
 ];
 
 /**
- * Returns the problems with flags that exclude or require each other. docs/reference/start-flags.md lists the rules. Upstream: kubeapiserver/options
- * (Validate), controlplane/apiserver/options (validation.go).
+ * Returns the problems with flags that exclude or require each other. docs/reference/start-flags.md lists the rules. Upstream:
+ * kubeapiserver/options (Validate), controlplane/apiserver/options (validation.go).
  */
 export function combinationProblems(options: ServerOptions): string[] {
   const { authentication, authorization, oidc, apis, requests } = options;

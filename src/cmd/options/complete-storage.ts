@@ -19,7 +19,9 @@ export function contributedStorage(name: string, plugins: readonly LoadedContrib
   };
 }
 
-/** Returns the configuration of the chosen backend. `file` is the embedded store's. Throws if a package adds a backend of a built-in name. */
+/**
+ * Returns the configuration of the chosen backend. `file` is the embedded store's. Throws if a package adds a backend of a built-in name.
+ */
 export async function storageOf(
   options: StorageOptions,
   file: string | undefined,

@@ -17,7 +17,8 @@ const kind = 'ServerConfiguration';
 
 /**
  * Sets the options of a file of kind ServerConfiguration and returns the problems. The members of the file are the option groups; their
- * members are the options by property name. Values are written as for flags or as YAML values, and may have references (`resolveReferences`).
+ * members are the options by property name. Values are written as for flags or as YAML values, and may have references
+ * (`resolveReferences`).
  *
  *     apiVersion: kubenest.dev/v1alpha1
  *     kind: ServerConfiguration

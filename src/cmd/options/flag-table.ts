@@ -20,7 +20,10 @@ export interface FlagSpec {
   readonly noValue?: string;
 }
 
-/** A flag that upstream does not have. `description` is a sentence for --help and docs/reference/flag-list.md; deprecated flags are not shown there. */
+/**
+ * A flag that upstream does not have. `description` is a sentence for --help and docs/reference/flag-list.md; deprecated flags are not
+ * shown there.
+ */
 type OwnFlag = Omit<FlagSpec, 'default'> & { readonly description?: string };
 
 /**

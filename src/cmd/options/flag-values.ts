@@ -4,7 +4,10 @@ import type { FlagValue } from './flag-value.ts';
 import type { ServerOptions } from './server-options.ts';
 import { targetsOf } from './read-server-options.ts';
 
-/** Flags whose values contain passwords, in addition to those that a configuration file sets by a reference. Upstream marks such flags too (`classified`), but this server has none of those. */
+/**
+ * Flags whose values contain passwords, in addition to those that a configuration file sets by a reference. Upstream marks such flags too
+ * (`classified`), but this server has none of those.
+ */
 const classified = new Set(['redis-url']);
 
 /**

@@ -18,8 +18,8 @@ export interface Resolved {
 
 /**
  * Replaces references in the string values of a parsed configuration file by environment variables and by the contents of files, without a
- * line end at their end. Paths are relative to `folder`. The values count as secrets: they are registered, so that the log and errors do not
- * show them.
+ * line end at their end. Paths are relative to `folder`. The values count as secrets: they are registered, so that the log and errors do
+ * not show them.
  */
 export async function resolveReferences(document: unknown, folder: string, environment = process.env): Promise<Resolved> {
   const problems: string[] = [];

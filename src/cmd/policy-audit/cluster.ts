@@ -47,8 +47,8 @@ export class Cluster {
   }
 
   /**
-   * Sends a request, and repeats it if the answer has Retry-After, as while the cache of a new kind is not ready. Rejects with the Status of the
-   * server. Upstream: client-go/rest/with_retry.go.
+   * Sends a request, and repeats it if the answer has Retry-After, as while the cache of a new kind is not ready. Rejects with the Status
+   * of the server. Upstream: client-go/rest/with_retry.go.
    */
   async send<T>(request: ApiRequest): Promise<T> {
     let answer = await this.api.ask(request);

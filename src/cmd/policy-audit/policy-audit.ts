@@ -54,8 +54,8 @@ export interface PolicySummary extends Record<VerdictResult, number> {
 const reportGroups = new Set(['openreports.io', 'policy.kubenest.dev', 'wgpolicyk8s.io']);
 
 /**
- * Evaluates policies on the stored objects of a cluster, which it reads in chunks and does not keep. Disposal ends the server that evaluates
- * them.
+ * Evaluates policies on the stored objects of a cluster, which it reads in chunks and does not keep. Disposal ends the server that
+ * evaluates them.
  */
 export class PolicyAudit implements AsyncDisposable {
   readonly notAudited: NotAudited[] = [];

@@ -4,7 +4,8 @@ import type { PolicyTestResult } from './run-policy-tests.ts';
 
 /**
  * Returns a report in JUnit's XML, with a suite for each document of tests. It has what both schemas in use permit: junit-10.xsd of Jenkins
- * (which knows neither `file` nor `line` of a test) and JUnit.xsd of Windy Road (which requires the rest). `began` is the begin of the tests.
+ * (which knows neither `file` nor `line` of a test) and JUnit.xsd of Windy Road (which requires the rest). `began` is the begin of the
+ * tests.
  */
 export function junitReport(results: readonly PolicyTestResult[], began: Date): string {
   const timestamp = began.toISOString().slice(0, 19);

@@ -28,7 +28,10 @@ export interface RunOptions {
   readonly isSelected?: ((test: PolicyTest) => boolean) | undefined;
 }
 
-/** Yields the result of each test, in order. Rejects with an Error if a server cannot start, or if the existing objects of a file are invalid. */
+/**
+ * Yields the result of each test, in order. Rejects with an Error if a server cannot start, or if the existing objects of a file are
+ * invalid.
+ */
 export async function* runPolicyTests(
   files: readonly PolicyTestFile[],
   { config, isSelected = () => true }: RunOptions = {},

@@ -11,11 +11,13 @@ import { ServerPart } from '#cmd/modules/server-part';
  * the event loop, because the store acknowledges writes in batches (docs/results/performance.md has the figures).
  */
 const [busyRequests, idleRequests] = [1, 8];
-/** Requests of other plugins in progress. They may be within a request of a controller, which waits for them, so they have their own limit. */
+/**
+ * Requests of other plugins in progress. They may be within a request of a controller, which waits for them, so they have their own limit.
+ */
 const pluginRequests = 8;
 /**
- * A request that lasts longer, for example as a watch, no longer counts, so that it delays no others. While the event loop mostly waits, one
- * that waits for something, for example a webhook or a request of its own, stops to count earlier.
+ * A request that lasts longer, for example as a watch, no longer counts, so that it delays no others. While the event loop mostly waits,
+ * one that waits for something, for example a webhook or a request of its own, stops to count earlier.
  */
 const countedMs = 100;
 

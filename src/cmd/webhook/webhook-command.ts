@@ -5,8 +5,8 @@ import type { ManifestOptions } from './manifests/webhook-manifests.ts';
 import { defaultName, defaultNamespace, type WebhookOptions } from './webhook-options.ts';
 
 /**
- * Adds `kubenest webhook`, which serves packages as admission webhooks of clusters that run another API server. `exitWith` receives the exit
- * code of `kubenest webhook explain`: 0 if all requests are admitted, otherwise 1. Its errors exit with 2.
+ * Adds `kubenest webhook`, which serves packages as admission webhooks of clusters that run another API server. `exitWith` receives the
+ * exit code of `kubenest webhook explain`: 0 if all requests are admitted, otherwise 1. Its errors exit with 2.
  */
 export function addWebhookCommand(program: Command, exitWith: (code: number) => void): void {
   const webhook = program

@@ -6,7 +6,10 @@ import type { Handler, RequestContext } from '#apiserver/request/request-context
 import type { ExtensionServer } from './extension-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 
-/** Proxies the requests of one APIService to its server. Errors are plain text, like upstream's. Upstream: kube-aggregator/pkg/apiserver/handler_proxy.go. */
+/**
+ * Proxies the requests of one APIService to its server. Errors are plain text, like upstream's. Upstream:
+ * kube-aggregator/pkg/apiserver/handler_proxy.go.
+ */
 export class ProxyHandler {
   isAvailable = false;
 

@@ -27,8 +27,8 @@ export interface DiscoveryManagerOptions {
 }
 
 /**
- * Maintains the discovery of extension servers. Each APIService's server is queried after a change and once a minute. If it does not answer,
- * its group version is listed as stale, without resources. Upstream: kube-aggregator/pkg/apiserver/handler_discovery.go.
+ * Maintains the discovery of extension servers. Each APIService's server is queried after a change and once a minute. If it does not
+ * answer, its group version is listed as stale, without resources. Upstream: kube-aggregator/pkg/apiserver/handler_discovery.go.
  */
 export class DiscoveryManager implements Disposable {
   readonly #remotes = new Map<string, RemoteGroupVersion>();

@@ -16,7 +16,9 @@ export interface KeyedQueueOptions {
 /** Settings for requests to extension servers: once a minute, and soon after a failure. */
 export const everyMinute = { firstRetryMs: 500, lastRetryMs: 60_000, resyncMs: 60_000 } as const;
 
-/** Work queue by keys: runs one call per key at a time, merges calls that arrive meanwhile, retries failures, and repeats at an interval. */
+/**
+ * Work queue by keys: runs one call per key at a time, merges calls that arrive meanwhile, retries failures, and repeats at an interval.
+ */
 export class KeyedQueue implements Disposable {
   readonly #running = new Set<string>();
   readonly #dirty = new Set<string>();

@@ -125,7 +125,10 @@ export class OpenApiController implements Disposable {
   }
 }
 
-/** Maximum number of values in a document, parts of which are processed in one turn of the event loop. That of all built-in groups has 37,000. */
+/**
+ * Maximum number of values in a document, parts of which are processed in one turn of the event loop. That of all built-in groups has
+ * 37,000.
+ */
 const maxValues = 150_000;
 
 /** Returns `null` for a response other than 200: the server has no such document. */

@@ -82,7 +82,9 @@ export class PeerProxy implements Disposable {
     }
   }
 
-  /** Returns a handler for a request whose resource this server does not serve; undefined if no peer serves it, or if a peer has sent it. */
+  /**
+   * Returns a handler for a request whose resource this server does not serve; undefined if no peer serves it, or if a peer has sent it.
+   */
   readonly handlerOf = (context: RequestContext): Handler | undefined => {
     const { apiGroup, apiVersion, resource } = context.info;
     if (context.header(proxiedHeader) === 'true') return undefined;

@@ -107,7 +107,10 @@ export function labelSelectorText(selector: LabelSelector | undefined): string {
     .join(',');
 }
 
-/** Like `labelSelectorText`, but `<none>` for a selector that is absent or empty. Upstream: apimachinery/pkg/apis/meta/v1, FormatLabelSelector. */
+/**
+ * Like `labelSelectorText`, but `<none>` for a selector that is absent or empty. Upstream: apimachinery/pkg/apis/meta/v1,
+ * FormatLabelSelector.
+ */
 export function formatLabelSelector(selector: LabelSelector | undefined): string {
   return labelSelectorText(selector) || '<none>';
 }

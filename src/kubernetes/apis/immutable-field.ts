@@ -3,8 +3,8 @@ import { type FieldError, type Path, invalid } from '#apimachinery/validation/fi
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 
 /**
- * Validates that a field is unchanged; an absent and an empty value are equal, unless it is a struct, which Go has a pointer to. `show` formats the new value for the message if it is not
- * shown as JSON. Upstream: ValidateImmutableField in apimachinery/pkg/api/validation.
+ * Validates that a field is unchanged; an absent and an empty value are equal, unless it is a struct, which Go has a pointer to. `show`
+ * formats the new value for the message if it is not shown as JSON. Upstream: ValidateImmutableField in apimachinery/pkg/api/validation.
  */
 export function validateImmutable<T>(
   errors: FieldError[],

@@ -8,8 +8,8 @@ import { groups } from '#kubernetes/apis/groups';
 import { tables } from '#kubernetes/schema/schema';
 
 /**
- * The first digits of the hashes of kube-apiserver v1.36.3's documents: as JSON, in the index of /openapi/v3, and as protobuf. They match only if
- * the documents are byte-identical.
+ * The first digits of the hashes of kube-apiserver v1.36.3's documents: as JSON, in the index of /openapi/v3, and as protobuf. They match
+ * only if the documents are byte-identical.
  */
 const hashes: Readonly<Record<string, readonly [json: string, protobuf: string]>> = {
   '.well-known/openid-configuration': ['2229F3F580F0094E', 'FCEEF8DD1F31AFCF'],

@@ -65,7 +65,10 @@ function hasWantedSpec(present: KubeObject, wanted: KubeObject): boolean {
   return deepEqual(spec, isExempt ? { ...(wanted['spec'] as object), exempt: spec.exempt } : wanted['spec']);
 }
 
-/** Sets the condition Dangling of each flow schema: true if its priority level does not exist. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
+/**
+ * Sets the condition Dangling of each flow schema: true if its priority level does not exist. Upstream:
+ * apiserver/pkg/util/flowcontrol/apf_controller.go.
+ */
 export async function updateFlowSchemaStatus(client: LoopbackClient): Promise<void> {
   const levels = new Set(client.peekAll(priorityLevels).map(({ metadata }) => metadata.name));
   await Promise.all(

@@ -13,7 +13,9 @@ const addressAnnotation = 'kubernetes.io/peer-advertise-address';
 const durationSeconds = 3600;
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Returns the identity of the server on a machine, which is stable across restarts. Upstream: apiserver/pkg/server/config.go (APIServerID). */
+/**
+ * Returns the identity of the server on a machine, which is stable across restarts. Upstream: apiserver/pkg/server/config.go (APIServerID).
+ */
 export function apiServerId(host: string): string {
   const hash = createHash('sha256');
   for (const text of [host, identity]) {

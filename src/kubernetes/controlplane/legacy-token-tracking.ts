@@ -21,7 +21,10 @@ function isDate(text: string | undefined): boolean {
 const secrets: LoopbackTarget = { group: '', version: 'v1', resource: 'secrets' };
 const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
-/** Labels a secret whose token was used with the current day, once a day. Upstream: kubernetes/pkg/serviceaccount/legacy.go (patchSecretWithLastUsedDate). */
+/**
+ * Labels a secret whose token was used with the current day, once a day. Upstream: kubernetes/pkg/serviceaccount/legacy.go
+ * (patchSecretWithLastUsedDate).
+ */
 export async function noteLegacyTokenUse(client: LoopbackClient, { metadata }: KubeObject, today: Date): Promise<void> {
   const day = today.toISOString().slice(0, 10);
   const tomorrow = new Date(today.getTime() + 86_400_000).toISOString().slice(0, 10);

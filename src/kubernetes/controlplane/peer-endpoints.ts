@@ -11,8 +11,8 @@ const prefix = '/peerserverleases/';
 const identityLabel = 'apiserverIdentity';
 
 /**
- * The addresses by which the servers of a cluster proxy requests to each other: leases in the store, by the identity of the server. Upstream:
- * apiserver/pkg/reconcilers/peer_endpoint_lease.go.
+ * The addresses by which the servers of a cluster proxy requests to each other: leases in the store, by the identity of the server.
+ * Upstream: apiserver/pkg/reconcilers/peer_endpoint_lease.go.
  */
 export class PeerEndpoints {
   constructor(private readonly storage: Pick<Storage, 'get' | 'create' | 'update' | 'delete'>) {}

@@ -13,8 +13,8 @@ export interface PolicyOptions extends Pick<AdmissionPluginOptions, 'name' | 'co
   /** Services that the handlers of its rules get. Default: none. */
   readonly services?: readonly PolicyService[];
   /**
-   * Resources that the handlers read by the service `informers`. With `isolation: worker` and in `kubenest webhook` they are followed from the
-   * start, and the roles that `kubenest webhook manifests` prints permit it; other resources cannot be read there.
+   * Resources that the handlers read by the service `informers`. With `isolation: worker` and in `kubenest webhook` they are followed from
+   * the start, and the roles that `kubenest webhook manifests` prints permit it; other resources cannot be read there.
    */
   readonly follows?: readonly GroupResource[];
 }

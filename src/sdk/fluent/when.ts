@@ -23,8 +23,8 @@ type IsChange<Chosen> = [Chosen] extends ['CREATE' | 'UPDATE'] ? IsChosen<Chosen
 export type TextPattern = string | RegExp;
 
 /**
- * Requests for objects of some kinds. All conditions must hold. A method that makes no sense cannot be called: `created()` of what cannot be
- * created, `mutate` after `deleted()`, `inNamespace` of objects outside of namespaces.
+ * Requests for objects of some kinds. All conditions must hold. A method that makes no sense cannot be called: `created()` of what cannot
+ * be created, `mutate` after `deleted()`, `inNamespace` of objects outside of namespaces.
  */
 export interface Selection<T, Facts extends KindFacts, Chosen extends Operation = never> {
   readonly created: Offered<Includes<Facts['operations'], 'CREATE'>, () => Selection<T, Facts, Chosen | 'CREATE'>, 'it cannot be created'>;

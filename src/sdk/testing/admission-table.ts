@@ -31,7 +31,8 @@ export interface AdmissionRow {
   readonly user?: UserInfo;
   readonly dryRun?: boolean;
   /**
-   * Members that the admitted object must have, at any depth; lists have as many items, and a member that is null or undefined must be absent.
+   * Members that the admitted object must have, at any depth; lists have as many items, and a member that is null or undefined must be
+   * absent.
    */
   readonly want?: object;
   /** Pattern of the denial's message. */

@@ -40,7 +40,10 @@ export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['autho
   return { name: 'Fake', authorize: (attributes) => ({ decision: allows(attributes) ? 'Allow' : 'NoOpinion', reason: '' }) };
 }
 
-/** Services for a plugin in a test. Defaults: empty informers, an authorizer that allows nothing, no log, no metrics, the system clock, all features on. */
+/**
+ * Services for a plugin in a test. Defaults: empty informers, an authorizer that allows nothing, no log, no metrics, the system clock, all
+ * features on.
+ */
 export function fakeServices(services: Partial<PluginServices> = {}): PluginServices {
   return {
     informers: fakeInformers(),

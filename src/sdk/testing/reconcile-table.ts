@@ -41,8 +41,8 @@ export interface ReconcileTableOptions extends Partial<PluginServices> {
 }
 
 /**
- * Runs a controller over a table, each row with a cluster of its own in memory (see FakeCluster). Each row becomes a test of the runner that
- * runs the file, vitest or `node --test`.
+ * Runs a controller over a table, each row with a cluster of its own in memory (see FakeCluster). Each row becomes a test of the runner
+ * that runs the file, vitest or `node --test`.
  */
 export function reconcileTable(controller: ControllerClass, rows: readonly ReconcileRow[], options: ReconcileTableOptions = {}): void {
   void runner.describe(controller.name, () => {

@@ -29,9 +29,8 @@ export class CostQuotaConfiguration {
 }
 
 /**
- * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, by events of the server's
- * cache.
- * Requests at the same time on several servers may exceed the budget together, since nothing is reserved in the store.
+ * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, by events of the
+ * server's cache. Requests at the same time on several servers may exceed the budget together, since nothing is reserved in the store.
  */
 @AdmissionPlugin({
   name: 'CostQuota',

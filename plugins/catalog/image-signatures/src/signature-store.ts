@@ -12,8 +12,8 @@ export interface SignaturePlaces {
 }
 
 /**
- * Returns the texts that are stored for a digest: of a file, each line or the whole; of a ConfigMap, each value. Rejects if the folder cannot
- * be read.
+ * Returns the texts that are stored for a digest: of a file, each line or the whole; of a ConfigMap, each value. Rejects if the folder
+ * cannot be read.
  */
 export async function storedSignatures(
   digest: string,

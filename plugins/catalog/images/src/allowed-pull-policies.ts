@@ -11,7 +11,10 @@ export class AllowedPullPoliciesConfiguration {
   policies: string[] = ['Always'];
 }
 
-/** Denies containers and volumes with other pull policies. `Always` checks the credentials of each pod for images that are on its node already. */
+/**
+ * Denies containers and volumes with other pull policies. `Always` checks the credentials of each pod for images that are on its node
+ * already.
+ */
 @AdmissionPlugin({ name: 'AllowedPullPolicies', configuration: AllowedPullPoliciesConfiguration, match: workloads })
 export class AllowedPullPolicies {
   constructor(@inject(Configuration) private readonly configuration: AllowedPullPoliciesConfiguration) {}

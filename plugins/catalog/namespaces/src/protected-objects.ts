@@ -36,8 +36,8 @@ const pods = { group: '', version: 'v1', resource: 'pods' };
 
 /**
  * Denies the deletion of protected objects, the eviction of protected pods, and the removal of the label or annotation. Users who may do so
- * need an exception, or are excluded by the scope of the rule. A protected object does not survive the deletion of its namespace: protect the
- * namespace, too.
+ * need an exception, or are excluded by the scope of the rule. A protected object does not survive the deletion of its namespace: protect
+ * the namespace, too.
  */
 @AdmissionPlugin({
   name: 'ProtectedObjects',

@@ -20,7 +20,9 @@ const targets: Readonly<Record<string, readonly string[]>> = {
   impersonate: ['/users', '/groups', '/serviceaccounts', `${authentication}/uids`, `${authentication}/userextras`],
 };
 
-/** Denies roles with verbs by which a user obtains further permissions. The wildcard `*` includes those that the resources of its rule have. */
+/**
+ * Denies roles with verbs by which a user obtains further permissions. The wildcard `*` includes those that the resources of its rule have.
+ */
 @AdmissionPlugin({ name: 'RestrictEscalationVerbs', configuration: RestrictEscalationVerbsConfiguration, match: roles })
 export class RestrictEscalationVerbs {
   constructor(@inject(Configuration) private readonly configuration: RestrictEscalationVerbsConfiguration) {}

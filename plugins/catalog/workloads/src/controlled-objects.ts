@@ -27,8 +27,8 @@ const controllers: Readonly<Record<string, GroupVersionResource>> = {
 
 /**
  * Distinguishes objects that a controller of Kubernetes creates from objects that only claim so: the client that creates an object chooses
- * its ownerReferences. The owner must exist with this uid, be of a kind that creates the object, and select it, so that it counts the object as
- * its own.
+ * its ownerReferences. The owner must exist with this uid, be of a kind that creates the object, and select it, so that it counts the
+ * object as its own.
  */
 export class ControlledObjects {
   readonly #informers: ReadonlyMap<string, Informer>;

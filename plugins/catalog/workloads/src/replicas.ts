@@ -35,9 +35,9 @@ export function replicasOf(object: KubeObject | undefined): number {
 }
 
 /**
- * Returns the pod template that a request lets run in several replicas. Resolves to undefined if there are fewer than two, or if the request
- * neither changes the template nor adds replicas: workloads that are older than a rule can still be labelled and scaled down. The object of
- * the subresource `scale` has no template, so that of the stored workload is read.
+ * Returns the pod template that a request lets run in several replicas. Resolves to undefined if there are fewer than two, or if the
+ * request neither changes the template nor adds replicas: workloads that are older than a rule can still be labelled and scaled down. The
+ * object of the subresource `scale` has no template, so that of the stored workload is read.
  */
 export async function replicatedTemplate(request: Attributes, stored: StoredObjects): Promise<PodTemplate | undefined> {
   if (replicasOf(request.object) < 2) return undefined;

@@ -1,4 +1,7 @@
-/** CBOR diagnostic notation (RFC 8949, section 8), which errors show of a body. Upstream: fxamacker/cbor diagnose.go, with byte strings as text. */
+/**
+ * CBOR diagnostic notation (RFC 8949, section 8), which errors show of a body. Upstream: fxamacker/cbor diagnose.go, with byte strings as
+ * text.
+ */
 import { type Buffer, isUtf8 } from 'node:buffer';
 import { CborCursor, Info, Major } from './cbor-wire.ts';
 

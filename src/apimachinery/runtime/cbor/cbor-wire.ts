@@ -43,7 +43,9 @@ const uint32 = 0x1_0000_0000;
 /** Lengths from here on are negative as a Go int. */
 const int64Range = 2 ** 63;
 
-/** Reads item heads in sequence. It only checks that there are bytes; for bytes that may be malformed, the caller checks everything else. */
+/**
+ * Reads item heads in sequence. It only checks that there are bytes; for bytes that may be malformed, the caller checks everything else.
+ */
 export class CborCursor {
   at = 0;
   major: Major = Major.Unsigned;

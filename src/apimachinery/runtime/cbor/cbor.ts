@@ -1,4 +1,7 @@
-/** Objects as CBOR, in the dialect of the API. Upstream: apimachinery/pkg/runtime/serializer/cbor. Each has the self-described tag (RFC 8949, 3.4.6). */
+/**
+ * Objects as CBOR, in the dialect of the API. Upstream: apimachinery/pkg/runtime/serializer/cbor. Each has the self-described tag (RFC
+ * 8949, 3.4.6).
+ */
 import { Buffer } from 'node:buffer';
 import { anything, readCbor, readWellFormed } from './cbor-decode.ts';
 import { writeCbor } from './cbor-encode.ts';
@@ -58,7 +61,10 @@ export function parseCbor(bytes: Buffer): unknown {
 
 const anyMap = valuePlan({ kind: 'map', values: anything, mapType: 'granular' });
 
-/** Like `parseCbor`, but requires a map or null, which is read as an empty map. `sorts` sorts the keys of nested maps, as Go's maps are encoded. */
+/**
+ * Like `parseCbor`, but requires a map or null, which is read as an empty map. `sorts` sorts the keys of nested maps, as Go's maps are
+ * encoded.
+ */
 export function* parseCborMap(bytes: Buffer, sorts = false): Steps<Record<string, unknown>> {
   const { value } = yield* readCbor(bytes, anyMap, sorts);
   return (value ?? {}) as Record<string, unknown>;

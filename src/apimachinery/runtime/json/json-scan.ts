@@ -100,7 +100,10 @@ export class JsonScan {
     return new JsonScan(bytes, new OpenContainers());
   }
 
-  /** Continues after the first comma at or after `until` within an object or list; returns false if there is none, after the end or at malformed text. */
+  /**
+   * Continues after the first comma at or after `until` within an object or list; returns false if there is none, after the end or at
+   * malformed text.
+   */
   next(until: number): boolean {
     return this.#run(until);
   }

@@ -23,7 +23,9 @@ const plain = new Uint8Array(128).fill(1);
 plain.fill(0, 0, 0x20);
 for (const char of '"\\<>&') plain[char.charCodeAt(0)] = 0;
 
-/** Writes JSON as UTF-8 into a buffer that is reused: half the cost of concatenating, flattening and encoding strings. Texts do not nest. */
+/**
+ * Writes JSON as UTF-8 into a buffer that is reused: half the cost of concatenating, flattening and encoding strings. Texts do not nest.
+ */
 export class JsonWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #at = 0;

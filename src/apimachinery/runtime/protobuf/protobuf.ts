@@ -146,7 +146,10 @@ export function* protobufLengthSteps(type: StructType, object: KubeObject): Step
   return lengthOfWritten(() => writeEnvelopeHead(object, body)) + body + envelopeEnd.length;
 }
 
-/** Caches the slowest part of encoding a large object, the JSON of its managed fields, and yields to the event loop. The object must not change any more. */
+/**
+ * Caches the slowest part of encoding a large object, the JSON of its managed fields, and yields to the event loop. The object must not
+ * change any more.
+ */
 export function* prepareProtobufSteps({ metadata }: Partial<KubeObject>): Steps<void> {
   for (const { fieldsV1 } of metadata?.managedFields ?? []) if (fieldsV1) yield* rememberRawJsonSteps(fieldsV1);
 }
@@ -164,7 +167,9 @@ function hasItemsFirst({ kind, apiVersion }: Identity): boolean {
   return kind === 'PartialObjectMetadataList' && apiVersion === 'meta.k8s.io/v1beta1';
 }
 
-/** Returns the bytes before and after the items of an enveloped list. `itemBytes` is the total size of the `encodeProtobufListItem` results. */
+/**
+ * Returns the bytes before and after the items of an enveloped list. `itemBytes` is the total size of the `encodeProtobufListItem` results.
+ */
 export function protobufAroundItems(
   listMeta: StructType,
   list: Identity & { readonly metadata: object },
@@ -181,7 +186,10 @@ export function protobufAroundItems(
   return itemsFirst ? { head, end: Buffer.concat([metadata, envelopeEnd]) } : { head: Buffer.concat([head, metadata]), end: envelopeEnd };
 }
 
-/** Encodes a watch frame: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, regardless of `type`. */
+/**
+ * Encodes a watch frame: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, regardless of
+ * `type`.
+ */
 export function encodeProtobufWatchEvent(type: StructType, event: string, object: unknown): Buffer {
   start();
   writeEnveloped(event === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object as Identity);

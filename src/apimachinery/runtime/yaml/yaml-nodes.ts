@@ -1,4 +1,7 @@
-/** Parses the first document of a YAML text into nodes. The parser is a state machine, not recursive. Upstream: go.yaml.in/yaml/v2 parserc.go. */
+/**
+ * Parses the first document of a YAML text into nodes. The parser is a state machine, not recursive. Upstream: go.yaml.in/yaml/v2
+ * parserc.go.
+ */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { YamlError } from './yaml-error.ts';
 import { YamlScanner, type YamlToken, type YamlTokenType } from './yaml-scanner.ts';

@@ -179,8 +179,8 @@ function readQuotedBlanks(text: YamlText, afterBreak: boolean): string {
 }
 
 /**
- * Reads an unquoted scalar. Within a block (`inFlow` is false) it ends at a line that is not indented further than `parentIndent`. `endsWithBreak` is true if
- * it is followed by a line break.
+ * Reads an unquoted scalar. Within a block (`inFlow` is false) it ends at a line that is not indented further than `parentIndent`.
+ * `endsWithBreak` is true if it is followed by a line break.
  */
 export function readPlainScalar(
   text: YamlText,

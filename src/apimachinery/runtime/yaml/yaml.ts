@@ -28,7 +28,10 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
   return { value, duplicateError: decoder.duplicateError() };
 }
 
-/** Parses a body that is JSON with the same meaning as YAML, ten times faster; undefined for any other. Yields to the event loop if it is large. */
+/**
+ * Parses a body that is JSON with the same meaning as YAML, ten times faster; undefined for any other. Yields to the event loop if it is
+ * large.
+ */
 export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   if (bytes.find((byte) => !isSpace(byte)) !== 0x7b) return undefined;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,4 +1,7 @@
-/** Evaluates the expressions of a policy for one request. Upstream: apiserver/pkg/admission/plugin/cel/{activation,composition,condition}.go. */
+/**
+ * Evaluates the expressions of a policy for one request. Upstream:
+ * apiserver/pkg/admission/plugin/cel/{activation,composition,condition}.go.
+ */
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Attributes } from '#apiserver/admission/attributes';

@@ -1,4 +1,7 @@
-/** Checks the expressions of policies against the types of the objects. Upstream: apiserver/pkg/admission/plugin/policy/validating/typechecking.go. */
+/**
+ * Checks the expressions of policies against the types of the objects. Upstream:
+ * apiserver/pkg/admission/plugin/policy/validating/typechecking.go.
+ */
 import type { GroupVersionKind } from '#apimachinery/meta/types';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { fieldPath } from '#apimachinery/validation/field';

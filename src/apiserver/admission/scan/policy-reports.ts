@@ -27,7 +27,9 @@ interface Known {
   isCurrent: boolean;
 }
 
-/** The reports of a cluster about the objects that have a verdict other than `pass`: one for each object. Unchanged reports are not written. */
+/**
+ * The reports of a cluster about the objects that have a verdict other than `pass`: one for each object. Unchanged reports are not written.
+ */
 export class PolicyReports {
   /** Reports that could not be written or removed since `begin`. The others are right nevertheless. */
   readonly failures: { readonly namespace: string; readonly name: string; readonly error: Error }[] = [];

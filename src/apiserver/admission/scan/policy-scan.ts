@@ -15,8 +15,8 @@ export type ScanProgress = Map<string, number>;
 /** Evaluates the validating plugins of the server on its own stored objects. */
 export interface PolicyScan {
   /**
-   * Evaluates the objects that were written since `progress`, which it advances. Yields to the event loop every few milliseconds. Ends early
-   * when the signal aborts.
+   * Evaluates the objects that were written since `progress`, which it advances. Yields to the event loop every few milliseconds. Ends
+   * early when the signal aborts.
    */
   objects(progress: ScanProgress, signal: AbortSignal): AsyncIterable<ScannedObject>;
   /** True if the object is still stored. */

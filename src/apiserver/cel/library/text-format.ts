@@ -32,7 +32,9 @@ export function formatText(format: string, args: CelList): Value {
   }
 }
 
-/** Checks a literal format, and the types of its arguments. Throws FormatError. Upstream: cel-go ext/formatting.go (stringFormatValidator). */
+/**
+ * Checks a literal format, and the types of its arguments. Throws FormatError. Upstream: cel-go ext/formatting.go (stringFormatValidator).
+ */
 export function checkFormat(format: string, args: readonly Expr[], typeAt: (expr: Expr) => CelType): void {
   let requested = 0;
   const request = (): void => {

@@ -1,4 +1,7 @@
-/** Macros of the language and of the extension libraries. Upstream: cel-go parser/macro.go, cel/library.go, ext/{bindings,comprehensions,lists}.go. */
+/**
+ * Macros of the language and of the extension libraries. Upstream: cel-go parser/macro.go, cel/library.go,
+ * ext/{bindings,comprehensions,lists}.go.
+ */
 import { accumulatorName, type Expr, legacyAccumulatorName, operators, unusedIterVar } from './ast.ts';
 import type { MacroFactory } from './node-factory.ts';
 

@@ -215,8 +215,8 @@ class Parser {
   }
 
   /**
-   * Parses an operand with signs. Upstream decides at each sign by looking ahead; where no operand follows, it leaves the last sign, which is
-   * then taken for a subtraction.
+   * Parses an operand with signs. Upstream decides at each sign by looking ahead; where no operand follows, it leaves the last sign, which
+   * is then taken for a subtraction.
    */
   #signed(): Expr {
     let signs = 1;

@@ -280,8 +280,8 @@ function respondLarge(
 }
 
 /**
- * Sends a large list whose runs are compressed first: for a client that accepts gzip, or because they depend on the time, and all must be of
- * the same. Compressed runs that the list shares with no other take room; without room nothing is kept, and the length is not sent.
+ * Sends a large list whose runs are compressed first: for a client that accepts gzip, or because they depend on the time, and all must be
+ * of the same. Compressed runs that the list shares with no other take room; without room nothing is kept, and the length is not sent.
  */
 function respondDeflated(
   context: RequestContext,

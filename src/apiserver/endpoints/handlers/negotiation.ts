@@ -86,8 +86,8 @@ function checkRouteOf(accept: string, { isRouted, mediaTypes }: EndpointRestrict
 export class RouteError extends StatusError {}
 
 /**
- * Applies the Accept check of upstream's router, which knows media types and the range of all types, but no other ranges. Throws RouteError if none
- * matches. Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
+ * Applies the Accept check of upstream's router, which knows media types and the range of all types, but no other ranges. Throws RouteError
+ * if none matches. Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
  */
 export function checkRoute(accept: string | undefined, produced: readonly string[]): void {
   if (!accept) return;

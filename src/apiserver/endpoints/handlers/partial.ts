@@ -59,8 +59,8 @@ function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
 }
 
 /**
- * Encodes the metadata of an object of the storage version, shown as `shown`. For built-in kinds it is that of upstream's internal object, in
- * which some annotations are fields.
+ * Encodes the metadata of an object of the storage version, shown as `shown`. For built-in kinds it is that of upstream's internal object,
+ * in which some annotations are fields.
  */
 export function rowPartial({ definition }: ResourceEndpoint, object: KubeObject, shown: KubeObject, version: string): string {
   if (definition.custom) return encodePartial(shown, version);

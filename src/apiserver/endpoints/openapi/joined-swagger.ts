@@ -31,7 +31,9 @@ function jsonMember(name: string, value: JsonSchema): Buffer {
 
 const escapes: Readonly<Record<string, string>> = { u003c: '<', u003e: '>', u0026: '&', u2028: '\u2028', u2029: '\u2029' };
 
-/** Undoes the escapes of HTML, which this document lacks upstream. Upstream: kube-openapi/pkg/internal/serialization.go, by json-experiment. */
+/**
+ * Undoes the escapes of HTML, which this document lacks upstream. Upstream: kube-openapi/pkg/internal/serialization.go, by json-experiment.
+ */
 function plainText(json: string): string {
   return json.replace(/\\(u003c|u003e|u0026|u2028|u2029|.)/g, (found, name: string) => escapes[name] ?? found);
 }

@@ -38,8 +38,8 @@ async function readLargeYaml(bytes: Buffer): Promise<ParsedYaml> {
 }
 
 /**
- * Encodes large JSON, given as one or more buffers, as YAML in a worker thread. `onGone` registers a callback for the client's disconnection,
- * after which work that has not started is dropped.
+ * Encodes large JSON, given as one or more buffers, as YAML in a worker thread. `onGone` registers a callback for the client's
+ * disconnection, after which work that has not started is dropped.
  */
 export async function writeYaml(json: readonly Buffer[], onGone?: (leave: () => void) => void): Promise<Buffer> {
   const { text } = await ask('write', json, onGone);

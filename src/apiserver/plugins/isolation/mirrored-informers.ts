@@ -6,8 +6,9 @@ import { type Informer, type Informers, notReadYet, type SubscriptionProgress } 
 import type { FollowedEvent } from './messages.ts';
 
 /**
- * The informers of a worker thread. Each holds a copy of a resource's objects, which the server keeps current by messages. A call of a plugin
- * is a later message than the events before it, so that a plugin sees what the server saw. Listeners must not throw (see PackageInformers).
+ * The informers of a worker thread. Each holds a copy of a resource's objects, which the server keeps current by messages. A call of a
+ * plugin is a later message than the events before it, so that a plugin sees what the server saw. Listeners must not throw (see
+ * PackageInformers).
  */
 export class MirroredInformers implements Informers {
   readonly #mirrors = new Map<string, Mirror>();

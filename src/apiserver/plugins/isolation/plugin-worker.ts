@@ -141,8 +141,8 @@ export class PluginWorker {
   }
 
   /**
-   * Returns the object of an outcome. Throws, and restarts the thread, if it is not JSON: the plugin has broken the thread's globals, and no
-   * later call would succeed.
+   * Returns the object of an outcome. Throws, and restarts the thread, if it is not JSON: the plugin has broken the thread's globals, and
+   * no later call would succeed.
    */
   objectOf({ object }: CallOutcome): unknown {
     if (object === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Limits the messages of one turn of a thread's event loop. The server receives them while the turn lasts, and would have to keep and handle
- * all of them. Messages beyond the limit are dropped, and reported when the turn ends.
+ * Limits the messages of one turn of a thread's event loop. The server receives them while the turn lasts, and would have to keep and
+ * handle all of them. Messages beyond the limit are dropped, and reported when the turn ends.
  */
 export class TurnLimit {
   #taken = 0;

@@ -2,8 +2,8 @@ import { contributionOf, contributionsOf, type LoadedContribution } from '../loa
 import { exceptionApis } from './exception-group.ts';
 
 /**
- * Returns the API group of exceptions for the admission plugins of packages; nothing if there are none, so that the APIs of a server without
- * packages are those of kube-apiserver.
+ * Returns the API group of exceptions for the admission plugins of packages; nothing if there are none, so that the APIs of a server
+ * without packages are those of kube-apiserver.
  */
 export function exceptionContributions(loaded: readonly LoadedContribution[]): LoadedContribution[] {
   const plugins = contributionsOf(loaded, 'AdmissionPlugin')

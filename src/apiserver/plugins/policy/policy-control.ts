@@ -19,8 +19,8 @@ type PhaseName = 'admit' | 'validate';
 const none: readonly PolicyException[] = [];
 
 /**
- * Cost of all expressions of exceptions for a request in one phase, in the units of upstream's cost limits, where one expression may cost four
- * times as much. Users of a namespace may create exceptions, and their number is not limited.
+ * Cost of all expressions of exceptions for a request in one phase, in the units of upstream's cost limits, where one expression may cost
+ * four times as much. Users of a namespace may create exceptions, and their number is not limited.
  */
 const expressionBudget = 250_000;
 

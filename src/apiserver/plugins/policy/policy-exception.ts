@@ -80,8 +80,8 @@ export class PolicyException {
 }
 
 /**
- * True if an exception may cover a request at all: one of a namespace covers only the objects in that namespace. A request for a Namespace has
- * its own name as the namespace, as upstream's attributes do, but is outside of it.
+ * True if an exception may cover a request at all: one of a namespace covers only the objects in that namespace. A request for a Namespace
+ * has its own name as the namespace, as upstream's attributes do, but is outside of it.
  */
 function reaches({ namespace }: ExceptionSource, request: Attributes): boolean {
   if (namespace === '') return true;

@@ -572,9 +572,9 @@ export class Cacher {
   }
 
   /**
-   * Serves lists from the storage while the cache is initializing, because the old objects predate the revision of the new list: small ones,
-   * and all if an object that cannot be converted ended the cache. Then only the lists that contain it fail, as with upstream's cache, which
-   * remains ready and waits in vain for the newest revision.
+   * Serves lists from the storage while the cache is initializing, because the old objects predate the revision of the new list: small
+   * ones, and all if an object that cannot be converted ended the cache. Then only the lists that contain it fail, as with upstream's
+   * cache, which remains ready and waits in vain for the newest revision.
    */
   #listUnready(query: ListQuery): Promise<CacheList> {
     const isSmall = query.predicate.isEmpty && query.limit > 0;

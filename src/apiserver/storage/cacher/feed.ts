@@ -156,8 +156,8 @@ class WatchedEvents extends Feed {
   }
 
   /**
-   * Watches until the signal aborts. After a failure it resumes at its revision; if that was compacted, or the next event cannot be converted
-   * twice, it resets the subscribers.
+   * Watches until the signal aborts. After a failure it resumes at its revision; if that was compacted, or the next event cannot be
+   * converted twice, it resets the subscribers.
    */
   async #run(signal: AbortSignal): Promise<void> {
     let from: Revision | undefined;

@@ -15,7 +15,10 @@ export interface CertificateData {
 const dayMs = 86_400_000;
 /** Remaining validity below which the serving certificate is issued again. */
 const renewBeforeMs = 30 * dayMs;
-/** Remaining validity below which the next authority is created. Longer than a serving certificate lasts, so that none outlives its authority. */
+/**
+ * Remaining validity below which the next authority is created. Longer than a serving certificate lasts, so that none outlives its
+ * authority.
+ */
 const nextAuthorityBeforeMs = 400 * dayMs;
 /** Time in which all API servers learn the next authority before it signs. */
 const overlapMs = 3_600_000;

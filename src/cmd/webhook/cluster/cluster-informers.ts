@@ -8,7 +8,9 @@ import type { Scheme } from '#apiserver/registry/scheme';
 import type { ClusterApi } from './cluster-api.ts';
 import { ClusterInformer } from './cluster-informer.ts';
 
-/** The informers over a cluster, one for each resource that a plugin requests. Their objects have the form of the server's own informers. */
+/**
+ * The informers over a cluster, one for each resource that a plugin requests. Their objects have the form of the server's own informers.
+ */
 export class ClusterInformers implements Informers, Disposable {
   readonly #informers = new Map<string, ClusterInformer>();
 

@@ -2,8 +2,8 @@ import { isMap, isSeq, parseDocument } from 'yaml';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 
 /**
- * Returns the text of a configuration file for an image, in which the packages are installed. A package that the file names by a path is named
- * by its name: `package: ./` becomes `package: "@acme/rules"`. All else stays as it is.
+ * Returns the text of a configuration file for an image, in which the packages are installed. A package that the file names by a path is
+ * named by its name: `package: ./` becomes `package: "@acme/rules"`. All else stays as it is.
  */
 export function imageConfiguration(text: string, contributions: readonly LoadedContribution[]): string {
   const document = parseDocument(text);

@@ -3,7 +3,9 @@ import { exceptionMatch, exceptionRules } from '../exception-rules.ts';
 import { pathName } from '../webhook-plugins.ts';
 import { type ServedPlugin, type WebhookEntry, webhookEntries } from './webhook-entries.ts';
 
-/** Returns the client configuration of a path of the webhook server. Upstream: api/admissionregistration/v1/types.go (WebhookClientConfig). */
+/**
+ * Returns the client configuration of a path of the webhook server. Upstream: api/admissionregistration/v1/types.go (WebhookClientConfig).
+ */
 export type ClientConfigOf = (path: string) => object;
 
 export interface ConfigurationOptions {

@@ -91,8 +91,8 @@ export function webhookEntries(
 }
 
 /**
- * Returns the first part of the name of a webhook, which clients see in each denial: the plugin, or for several plugins the position of their
- * webhook among such, so that no denial names a plugin that did not deny. Names of plugins have no dots here.
+ * Returns the first part of the name of a webhook, which clients see in each denial: the plugin, or for several plugins the position of
+ * their webhook among such, so that no denial names a plugin that did not deny. Names of plugins have no dots here.
  */
 function nameOf(plugins: readonly string[], position: number): string {
   return plugins.length === 1 ? (plugins[0] as string) : `group-${position + 1}.plugins`;
@@ -116,8 +116,8 @@ function runsOf(plugins: readonly ServedPlugin[], excluded: readonly string[]): 
 }
 
 /**
- * Returns the part of a scope that selectors can express. The rest (patterns, users, groups) is checked by the server, as is the whole scope
- * for requests outside of namespaces, which every namespace selector matches.
+ * Returns the part of a scope that selectors can express. The rest (patterns, users, groups) is checked by the server, as is the whole
+ * scope for requests outside of namespaces, which every namespace selector matches.
  */
 function selectorsOf(
   { scope = {} }: ServedPlugin,

@@ -4,8 +4,8 @@ import type { Steps } from '#apimachinery/runtime/steps';
 
 /**
  * Returns the operations that make the changes from `before` to `after` in `sent`, the document of the review. `before` is the decoded form
- * of `sent`, which may have defaults that the cluster's version does not have: an operation below such a member adds the whole member. Fields
- * of `sent` that the decoder does not know stay.
+ * of `sent`, which may have defaults that the cluster's version does not have: an operation below such a member adds the whole member.
+ * Fields of `sent` that the decoder does not know stay.
  */
 export function* reviewPatch(sent: JsonObject, before: unknown, after: unknown): Steps<JsonPatchOperation[]> {
   const added = new Set<string>();

@@ -30,7 +30,10 @@ export interface ReviewCall {
 export class Reviewer {
   constructor(private readonly targets: ReviewTargets) {}
 
-  /** Returns the verdict of the chain's phase. Rejects with BadRequest for objects that cannot be decoded. `caller`: the review's own request. */
+  /**
+   * Returns the verdict of the chain's phase. Rejects with BadRequest for objects that cannot be decoded. `caller`: the review's own
+   * request.
+   */
   async review({ phase, request, chain, pace }: ReviewCall, caller: RequestContext): Promise<Verdict> {
     const { requestKind: kind, requestResource: resource, subresource } = request;
     const target = this.targets.of({ kind, resource, subresource });

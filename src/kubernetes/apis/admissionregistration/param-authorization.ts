@@ -77,7 +77,10 @@ class ParamChecks {
     return `user ${goText(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
   }
 
-  /** Returns the reason why the user may not write the binding; undefined if the user may. It is checked on every write, since upstream compares pointers. */
+  /**
+   * Returns the reason why the user may not write the binding; undefined if the user may. It is checked on every write, since upstream
+   * compares pointers.
+   */
   async binding({ spec = {} }: PolicyBinding, { user }: WriteRequest): Promise<string | undefined> {
     const { paramRef, policyName = '' } = spec;
     if (!paramRef) return undefined;

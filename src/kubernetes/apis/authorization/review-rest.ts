@@ -156,7 +156,10 @@ export class SubjectAccessReviewHandler {
   }
 }
 
-/** Reviews whether a user may make a request in the namespace of the review. Upstream: kubernetes/pkg/registry/authorization/localsubjectaccessreview. */
+/**
+ * Reviews whether a user may make a request in the namespace of the review. Upstream:
+ * kubernetes/pkg/registry/authorization/localsubjectaccessreview.
+ */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class LocalSubjectAccessReviewHandler {
@@ -167,7 +170,10 @@ export class LocalSubjectAccessReviewHandler {
   }
 }
 
-/** Reviews whether the user of the request may make another request. Upstream: kubernetes/pkg/registry/authorization/selfsubjectaccessreview. */
+/**
+ * Reviews whether the user of the request may make another request. Upstream:
+ * kubernetes/pkg/registry/authorization/selfsubjectaccessreview.
+ */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class SelfSubjectAccessReviewHandler {

@@ -15,7 +15,10 @@ import type {
   MetricValueStatus,
 } from '#kubernetes/schema/autoscaling_v2.gen';
 
-/** Drops the fields of the gate HPAConfigurableTolerance. Upstream: dropDisabledFields in pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. */
+/**
+ * Drops the fields of the gate HPAConfigurableTolerance. Upstream: dropDisabledFields in
+ * pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go.
+ */
 function dropTolerance({ spec }: HorizontalPodAutoscaler, old: HorizontalPodAutoscaler | undefined, { isEnabled }: StrategyContext): void {
   if (isEnabled?.('HPAConfigurableTolerance') !== false || rulesOf(old).some(({ tolerance }) => tolerance !== undefined)) return;
   for (const rules of [spec?.behavior?.scaleDown, spec?.behavior?.scaleUp]) delete rules?.tolerance;

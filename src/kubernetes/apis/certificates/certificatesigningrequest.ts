@@ -23,7 +23,10 @@ export function conditionText({ status }: CertificateSigningRequest): string {
   return texts.join(',');
 }
 
-/** Keeps the old approval conditions: a signer may not change them. If there are as many conditions of this type as before, the old ones replace them. */
+/**
+ * Keeps the old approval conditions: a signer may not change them. If there are as many conditions of this type as before, the old ones
+ * replace them.
+ */
 function preserveConditions(request: CertificateSigningRequest, old: CertificateSigningRequest, type: string): void {
   const conditions = request.status?.conditions ?? [];
   const before = (old.status?.conditions ?? []).filter((condition) => condition.type === type);

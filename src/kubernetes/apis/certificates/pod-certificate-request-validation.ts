@@ -74,7 +74,10 @@ function validateReference(
   if (byteLength(uid) > maxUidBytes) errors.push(tooLong(spec.child(uidField), uid, maxUidBytes));
 }
 
-/** Validates the key, which is contained in a certificate request signed with it, or (deprecated) given bare together with the signed pod uid. */
+/**
+ * Validates the key, which is contained in a certificate request signed with it, or (deprecated) given bare together with the signed pod
+ * uid.
+ */
 function validateKey(wanted: PodCertificateRequestSpec): FieldError | undefined {
   const { stubPKCS10Request = '', pkixPublicKey = '', proofOfPossession = '', podUID = '' } = wanted;
   if (stubPKCS10Request && !pkixPublicKey && !proofOfPossession) return validateStubRequest(Buffer.from(stubPKCS10Request, 'base64'));

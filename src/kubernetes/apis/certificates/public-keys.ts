@@ -11,7 +11,10 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['secp384r1', 'P-384'],
   ['secp521r1', 'P-521'],
 ]);
-/** Parses a public key (SubjectPublicKeyInfo in DER). Returns `unknown` for an algorithm that Go does not support, undefined for malformed input. */
+/**
+ * Parses a public key (SubjectPublicKeyInfo in DER). Returns `unknown` for an algorithm that Go does not support, undefined for malformed
+ * input.
+ */
 export function parsePublicKey(der: Buffer): KeyObject | 'unknown' | undefined {
   try {
     const reader = new DerReader(der);

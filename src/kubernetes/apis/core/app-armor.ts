@@ -6,7 +6,10 @@ import { validateAppArmorProfile } from '#kubernetes/apis/core/validation/securi
 import { eachContainer } from '#kubernetes/apis/core/validation/visit-containers';
 import type { AppArmorProfile, Pod } from '#kubernetes/schema/core_v1.gen';
 
-/** Returns the field that corresponds to an annotation's AppArmor profile; undefined if there is none. Upstream: kubernetes/pkg/api/pod/util.go. */
+/**
+ * Returns the field that corresponds to an annotation's AppArmor profile; undefined if there is none. Upstream:
+ * kubernetes/pkg/api/pod/util.go.
+ */
 export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };

@@ -14,7 +14,10 @@ import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
 import { updatePodCondition } from './pod-condition.ts';
 import { validatePodBinding } from './validation/pod.ts';
 
-/** Binds a pod to a node: `pods/binding`, which schedulers use, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage (BindingREST). */
+/**
+ * Binds a pod to a node: `pods/binding`, which schedulers use, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage
+ * (BindingREST).
+ */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class BindingHandler {

@@ -31,8 +31,8 @@ const longestMessage = 10 * 1024;
 type Health = Pick<ComponentCondition, 'status' | 'message' | 'error'>;
 
 /**
- * Health checks by component. Scheduler and controller manager are probed on local ports, as upstream, unless they run in this process. Upstream:
- * kubernetes/pkg/registry/core/rest/storage_core.go.
+ * Health checks by component. Scheduler and controller manager are probed on local ports, as upstream, unless they run in this process.
+ * Upstream: kubernetes/pkg/registry/core/rest/storage_core.go.
  */
 const components: Readonly<Record<string, (storage: StorageFactory, local: LocalComponents) => Promise<Health>>> = {
   scheduler: (_, local) => healthOf('kube-scheduler', 10_259, local),

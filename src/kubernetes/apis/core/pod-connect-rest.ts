@@ -127,7 +127,10 @@ function encodeQuery(parameters: readonly (readonly [name: string, value: string
   return query.toString();
 }
 
-/** Returns a container's log from its kubelet; an empty log while the pod has no node. Upstream: kubernetes/pkg/registry/core/pod/rest/log.go. */
+/**
+ * Returns a container's log from its kubelet; an empty log while the pod has no node. Upstream:
+ * kubernetes/pkg/registry/core/pod/rest/log.go.
+ */
 @Injectable()
 export class PodLogHandler {
   constructor(@Inject(KubeletConnections) private readonly kubelets: KubeletConnections) {}
@@ -189,7 +192,10 @@ async function stream(context: RequestContext, { secure, host, port, tls, dial }
   else response.destroy();
 }
 
-/** Opens the response stream. Returns undefined after a malformed WebSocket request. Upstream: endpoints/handlers/responsewriters/writers.go (StreamObject). */
+/**
+ * Opens the response stream. Returns undefined after a malformed WebSocket request. Upstream: endpoints/handlers/responsewriters/writers.go
+ * (StreamObject).
+ */
 function openLog(context: RequestContext): ResponseStream | undefined {
   if (!isWebSocketRequest(context)) return context.exchange.open(200, startHeaders(context, 200, 'text/plain'));
   const out = acceptWebSocket(context, agreeToRead);

@@ -5,7 +5,9 @@ import { type PemBlock, pemBlocks } from '#apimachinery/x509/pem';
 
 const isPrivateKey = ({ type }: PemBlock): boolean => type.endsWith('PRIVATE KEY');
 
-/** Returns the error of a certificate and its private key, both base64 of PEM; undefined if they match. Upstream: crypto/tls, X509KeyPair. */
+/**
+ * Returns the error of a certificate and its private key, both base64 of PEM; undefined if they match. Upstream: crypto/tls, X509KeyPair.
+ */
 export function keyPairProblem(certificate = '', privateKey = ''): string | undefined {
   const certificateBlocks = blocksOf(certificate);
   const keyBlocks = blocksOf(privateKey);

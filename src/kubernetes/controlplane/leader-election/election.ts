@@ -3,7 +3,10 @@ import { compareVersions, parseVersion, zeroVersion } from '#kubernetes/apis/coo
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 import type { LeaseCandidate } from '#kubernetes/schema/coordination_v1beta1.gen';
 
-/** Time within which candidates must answer a ping, in milliseconds. Upstream: pkg/controlplane/controller/leaderelection/leaderelection_controller.go. */
+/**
+ * Time within which candidates must answer a ping, in milliseconds. Upstream:
+ * pkg/controlplane/controller/leaderelection/leaderelection_controller.go.
+ */
 const electionMs = 5_000;
 const candidateMs = 30 * 60_000;
 const leaseSeconds = 5;
@@ -112,7 +115,10 @@ export function electedLease(lease: Lease, { strategy, electee }: Outcome, now: 
 const emulationVersionOf = ({ spec }: LeaseCandidate) => parseVersion(spec?.emulationVersion ?? '');
 const binaryVersionOf = ({ spec }: LeaseCandidate) => parseVersion(spec?.binaryVersion ?? '');
 
-/** Returns the candidate with the oldest emulation version, among these with the oldest binary version, among these the oldest one. Upstream: election.go. */
+/**
+ * Returns the candidate with the oldest emulation version, among these with the oldest binary version, among these the oldest one.
+ * Upstream: election.go.
+ */
 export function pickBestLeader(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
   return candidates
     .filter((one) => emulationVersionOf(one) && binaryVersionOf(one))

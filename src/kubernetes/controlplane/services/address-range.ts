@@ -2,7 +2,9 @@ import { formatIP, parseCIDRSloppy, parseIPSloppy } from '#apimachinery/validati
 
 export type IPFamily = 'IPv4' | 'IPv6';
 
-/** Returns the family of an address in any form that Go's net.ParseIP accepts; undefined if it is malformed. IPv4-mapped addresses are IPv4. */
+/**
+ * Returns the family of an address in any form that Go's net.ParseIP accepts; undefined if it is malformed. IPv4-mapped addresses are IPv4.
+ */
 export function familyOf(ip: string): IPFamily | undefined {
   const address = parseIPSloppy(ip);
   return address && (address.bytes.length === 4 ? 'IPv4' : 'IPv6');

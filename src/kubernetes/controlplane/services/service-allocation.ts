@@ -284,7 +284,10 @@ async function allocateHealthCheckNodePort(spec: ServiceSpec, operation: NodePor
   }
 }
 
-/** Returns the node ports of a service, which the repair loop keeps allocated. Upstream: portallocator/controller/repair.go (collectServiceNodePorts). */
+/**
+ * Returns the node ports of a service, which the repair loop keeps allocated. Upstream: portallocator/controller/repair.go
+ * (collectServiceNodePorts).
+ */
 export function heldNodePorts({ spec = {} }: Service): number[] {
   return [...nodePortsOf(spec), ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])];
 }

@@ -101,7 +101,8 @@ async function playAll(
 }
 
 /**
- * Repeats a case with long timeouts. Returns the last outcomes if they differ each time; an outcome that depends on timing differs only sometimes.
+ * Repeats a case with long timeouts. Returns the last outcomes if they differ each time; an outcome that depends on timing differs only
+ * sometimes.
  */
 async function confirmed(targets: readonly Target[], each: Case): Promise<Pick<Finding, 'differences' | 'outcomes'> | undefined> {
   for (let left = repetitions; ; left -= 1) {

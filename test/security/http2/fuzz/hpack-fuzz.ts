@@ -279,7 +279,8 @@ async function decoderCase(next: Random, go: GoDecoder): Promise<string | undefi
     return next(3) === 0 ? mutate(next, block) : block;
   });
   const [ours, theirs] = [decodeHere(4_096, blocks), await go.decode(4_096, blocks)];
-  // RFC 7541, 4.2: table updates are at the beginning of a block, two at most. Go refuses a second one, and takes those in the middle while the table is empty.
+  // RFC 7541, 4.2: table updates are at the beginning of a block, two at most. Go refuses a second one, and takes those in the middle while
+  // the table is empty.
   if ([ours, theirs].some(({ reason }) => reason && /size update within a block|table size update MUST/.test(reason))) return undefined;
   const difference = differenceOf(ours, theirs);
   return difference && `decoder: ${difference}; blocks ${blocks.map((each) => each.toString('hex')).join(' ')}`;

@@ -4,7 +4,10 @@ import { setCondition } from '../conditions.ts';
 /** Finalizer that keeps a definition until its instances are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** Starts the deletion of a definition, which ends after that of its instances. Upstream: pkg/registry/customresourcedefinition/etcd.go (Delete). */
+/**
+ * Starts the deletion of a definition, which ends after that of its instances. Upstream: pkg/registry/customresourcedefinition/etcd.go
+ * (Delete).
+ */
 export function beginDeletion(definition: CustomResourceDefinition, now: string): void {
   const { metadata } = definition;
   metadata.deletionTimestamp = now;

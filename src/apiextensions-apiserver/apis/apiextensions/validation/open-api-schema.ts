@@ -37,7 +37,10 @@ export interface SchemaPlace {
   /** The reason why defaults are forbidden here; undefined if they are allowed. */
   readonly defaultsForbidden: string | undefined;
   readonly insideResourceMeta: boolean;
-  /** The outermost part of the schema whose values cannot be correlated with old ones, so that rules cannot use oldSelf; undefined if there is none. */
+  /**
+   * The outermost part of the schema whose values cannot be correlated with old ones, so that rules cannot use oldSelf; undefined if there
+   * is none.
+   */
   readonly uncorrelatable: Path | undefined;
 }
 
@@ -244,7 +247,10 @@ function keysOfItems(path: Path, place: Path, keys: readonly string[], items: Js
   return errors;
 }
 
-/** Validates that items of sets and map lists, and the keys of map lists, are required or have a default. Upstream: validateMapListKeysMapSet. */
+/**
+ * Validates that items of sets and map lists, and the keys of map lists, are required or have a default. Upstream:
+ * validateMapListKeysMapSet.
+ */
 export function validateMapListKeys(path: Path, schema: JsonSchemaProps): FieldError[] {
   const items = itemsSchema(schema);
   const type = schema['x-kubernetes-list-type'];

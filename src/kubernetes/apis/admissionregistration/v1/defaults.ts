@@ -1,4 +1,7 @@
-/** Defaults of admission policies and webhook configurations. Upstream: pkg/apis/admissionregistration/v1/defaults.go and zz_generated.defaults.go. */
+/**
+ * Defaults of admission policies and webhook configurations. Upstream: pkg/apis/admissionregistration/v1/defaults.go and
+ * zz_generated.defaults.go.
+ */
 import type {
   MatchResources,
   MutatingAdmissionPolicy,

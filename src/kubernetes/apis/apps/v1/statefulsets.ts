@@ -21,7 +21,10 @@ function templateWarnings({ spec }: StatefulSet): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }
 
-/** Drops the fields of the gate MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go. */
+/**
+ * Drops the fields of the gate MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in
+ * pkg/registry/apps/statefulset/strategy.go.
+ */
 function dropMaxUnavailable({ spec }: StatefulSet, old: StatefulSet | undefined, { isEnabled }: StrategyContext): void {
   if (isEnabled?.('MaxUnavailableStatefulSet')) {
     // Upstream defaults this field only if the gate is on.

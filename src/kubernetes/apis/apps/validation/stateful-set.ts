@@ -123,7 +123,10 @@ function validateTemplate(errors: FieldError[], spec: StatefulSetSpec, options: 
   validatePodSpecificAnnotations(errors, annotations, template.spec ?? {}, path.child('annotations'), options);
 }
 
-/** Returns the template as the controller uses it: without hostname and subdomain of the client, and with the volumes of the claim templates. */
+/**
+ * Returns the template as the controller uses it: without hostname and subdomain of the client, and with the volumes of the claim
+ * templates.
+ */
 function asRun(template: PodTemplateSpec, { volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   const { spec } = template;
   if (!spec || (!spec.subdomain && !spec.hostname && volumeClaimTemplates.length === 0)) return template;
@@ -199,7 +202,10 @@ export function validateStatefulSetStatusUpdate({ status = {} }: StatefulSet, ol
   return errors;
 }
 
-/** Warnings of the stateful set without those of its template. `claimField` is upstream's path element for the spec of a claim, on updates only. */
+/**
+ * Warnings of the stateful set without those of its template. `claimField` is upstream's path element for the spec of a claim, on updates
+ * only.
+ */
 export function statefulSetWarnings({ spec = noSpec }: StatefulSet, claimField?: string): string[] {
   const warnings: string[] = [];
   for (const [i, claim] of (spec.volumeClaimTemplates ?? []).entries()) {

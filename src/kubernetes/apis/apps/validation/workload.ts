@@ -32,7 +32,10 @@ export function validateRunsForever(errors: FieldError[], { spec = {} }: PodTemp
   }
 }
 
-/** Validates the selector and the template of deployments and replica sets. As upstream, some messages name the kind deployment and others ReplicaSet. */
+/**
+ * Validates the selector and the template of deployments and replica sets. As upstream, some messages name the kind deployment and others
+ * ReplicaSet.
+ */
 export function validateSelectorAndTemplate(
   errors: FieldError[],
   selector: LabelSelector | undefined,

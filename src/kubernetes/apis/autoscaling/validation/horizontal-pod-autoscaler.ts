@@ -1,4 +1,7 @@
-/** Validation of autoscalers in the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
+/**
+ * Validation of autoscalers in the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the
+ * registry.
+ */
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import {

@@ -17,7 +17,9 @@ const fields: readonly Bounds[] = [
 ];
 const descriptors: ReadonlySet<string> = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
 
-/** Returns the error of a schedule (`0 4 * * *`, `@daily`, `@every 1h30m`, each with an optional `TZ=…` prefix); undefined if it is valid. */
+/**
+ * Returns the error of a schedule (`0 4 * * *`, `@daily`, `@every 1h30m`, each with an optional `TZ=…` prefix); undefined if it is valid.
+ */
 export function scheduleError(schedule: string): string | undefined {
   let text = schedule;
   if (text === '') return 'empty spec string';

@@ -78,7 +78,10 @@ function defaultRequestsToLimits(resources: ResourceRequirements | undefined): v
   if (resources?.limits !== undefined) resources.requests = addMissing(resources.requests, resources.limits);
 }
 
-/** Sets pod-level limits of huge pages to the sum of the containers' limits, if the pod has pod-level limits and no request of its own for them. */
+/**
+ * Sets pod-level limits of huge pages to the sum of the containers' limits, if the pod has pod-level limits and no request of its own for
+ * them.
+ */
 function defaultHugePagePodLimits(spec: PodSpec, resources: ResourceRequirements): void {
   if (resources.limits === undefined && resources.requests === undefined) return;
   for (const [name, quantity] of aggregateContainers(spec, 'limits')) {

@@ -14,7 +14,10 @@ import { defaultPersistentVolumeClaim } from './defaults.ts';
 
 const noSource = {};
 
-/** Drops a data source of another namespace (gate CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in pkg/api/persistentvolumeclaim/util.go. */
+/**
+ * Drops a data source of another namespace (gate CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in
+ * pkg/api/persistentvolumeclaim/util.go.
+ */
 function dropDisabledDataSource(
   spec: PersistentVolumeClaimSpec,
   old: PersistentVolumeClaimSpec | undefined,

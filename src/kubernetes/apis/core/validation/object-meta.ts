@@ -3,7 +3,10 @@ import { addErrors, type FieldError, fieldPath } from '#apimachinery/validation/
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
 
-/** Validates the metadata of a new object. Kinds whose update validation starts with that of new objects report label errors twice, and clients see both. */
+/**
+ * Validates the metadata of a new object. Kinds whose update validation starts with that of new objects report label errors twice, and
+ * clients see both.
+ */
 export function validateMetaAgain(errors: FieldError[], meta: ObjectMeta, nameFn: ValidateNameFunc, namespaced = true): void {
   const path = fieldPath('metadata');
   addErrors(errors, validateObjectMeta(meta, { namespaced, nameFn }, path));

@@ -1,4 +1,7 @@
-/** The unified diff of Python's difflib with three lines of context, used by messages about immutable specs. Upstream: github.com/pmezard/go-difflib. */
+/**
+ * The unified diff of Python's difflib with three lines of context, used by messages about immutable specs. Upstream:
+ * github.com/pmezard/go-difflib.
+ */
 
 const context = 3;
 /** Longer texts are not compared, since that would take too long. */

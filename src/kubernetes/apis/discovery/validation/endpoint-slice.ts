@@ -1,4 +1,7 @@
-/** Validation of endpoint slices, which are large and numerous: paths are built only for errors. Upstream: pkg/apis/discovery/validation/validation.go. */
+/**
+ * Validation of endpoint slices, which are large and numerous: paths are built only for errors. Upstream:
+ * pkg/apis/discovery/validation/validation.go.
+ */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addErrors,

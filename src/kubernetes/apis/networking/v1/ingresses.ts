@@ -6,7 +6,9 @@ import { validateIngress, validateIngressStatusUpdate, validateIngressUpdate } f
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Ingress } from '#kubernetes/schema/networking_v1.gen';
 
-/** Formats the first hosts. As upstream, a fourth named host ends the list, and the number of further rules includes rules without a host. */
+/**
+ * Formats the first hosts. As upstream, a fourth named host ends the list, and the number of further rules includes rules without a host.
+ */
 function hostsText({ spec }: Ingress): string {
   const rules = spec?.rules ?? [];
   const hosts: string[] = [];

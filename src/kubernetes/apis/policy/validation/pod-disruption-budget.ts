@@ -1,4 +1,7 @@
-/** Validation of pod disruption budgets. Upstream: pkg/apis/policy/validation/validation.go, pkg/registry/policy/poddisruptionbudget/strategy.go. */
+/**
+ * Validation of pod disruption budgets. Upstream: pkg/apis/policy/validation/validation.go,
+ * pkg/registry/policy/poddisruptionbudget/strategy.go.
+ */
 import { type FieldError, fieldPath, invalid, notSupported } from '#apimachinery/validation/field';
 import { labelSelectorHasInvalidLabelValue, validateConditions } from '#apimachinery/validation/object-meta';
 import { validateNonnegative } from '#kubernetes/apis/core/validation/checks';

@@ -1,4 +1,7 @@
-/** Validation of pod groups. Upstream: pkg/apis/scheduling/validation/validation.go, pkg/apis/scheduling/v1alpha2/zz_generated.validations.go. */
+/**
+ * Validation of pod groups. Upstream: pkg/apis/scheduling/validation/validation.go,
+ * pkg/apis/scheduling/v1alpha2/zz_generated.validations.go.
+ */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';

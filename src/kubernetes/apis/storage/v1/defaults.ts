@@ -1,4 +1,6 @@
-/** Defaults of storage classes, CSI drivers and volume attachments. Upstream: pkg/apis/storage/v1/defaults.go and zz_generated.defaults.go. */
+/**
+ * Defaults of storage classes, CSI drivers and volume attachments. Upstream: pkg/apis/storage/v1/defaults.go and zz_generated.defaults.go.
+ */
 import { defaultPersistentVolumeSource } from '#kubernetes/apis/core/v1/defaults';
 import type { CSIDriver, StorageClass, VolumeAttachment } from '#kubernetes/schema/storage_v1.gen';
 
