@@ -53,7 +53,7 @@ export function preStopMs(pod: Pod, container: Container, store: FileStore = noS
 }
 
 /**
- * Returns how a container's process ends after SIGTERM: as the trap says that its command has set by then. A process that survives the signal
+ * Returns how a container's process ends after SIGTERM: by the trap that its command has set by then. A process that survives the signal
  * still ends by itself.
  */
 export function terminationOf(pod: Pod, container: Container, store: FileStore = noStore): Termination {
