@@ -72,7 +72,7 @@ export interface FieldManagerOptions {
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
   /** Sets defaults in an object that an apply has changed; not called if only its managers change. */
-  readonly defaults?: ((object: KubeObject) => void) | undefined;
+  readonly defaults?: ((object: KubeObject) => Steps<void>) | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;
   readonly kind: string;
@@ -374,7 +374,7 @@ class DefaultFieldManager implements FieldManager {
       const options = { form: 'unstructured' } as const;
       const { object } = isLarge ? yield* decodeSteps<KubeObject>(type, merged, options) : decode<KubeObject>(type, merged, options);
       object.metadata ??= {};
-      this.options.defaults?.(object);
+      if (this.options.defaults) yield* this.options.defaults(object);
       return object;
     } catch (error) {
       const cause = decodeErrorOf(error);

@@ -216,7 +216,7 @@ async function patcher(
   options: WriteQuery,
 ): Promise<Rescaling> {
   // The defaults of the object do not apply to its Scale.
-  const { defaults: _, ...definition } = endpoint.definition;
+  const { defaults: _, defaultsSteps: _steps, ...definition } = endpoint.definition;
   const patch = await readPatch(context, { ...endpoint, definition }, type, body, options);
   return {
     rescale: (scale, pace) => pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), pace)) as Scale | Promise<Scale>,
