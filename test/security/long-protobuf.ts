@@ -62,6 +62,13 @@ export const longProtobuf: readonly ProtobufRow[] = [
     request: definition(field(24, field(1, filled(field(30, message(field(1, 'a'), field(2, ''))))))),
   },
   {
+    name: 'schemas of items in protobuf',
+    path: definitions,
+    // 20 ms; 260 in one turn.
+    atMost: 100,
+    request: definition(field(24, Buffer.alloc(600_000, field(2, '')))),
+  },
+  {
     name: 'a list of dependencies in protobuf',
     path: definitions,
     atMost,

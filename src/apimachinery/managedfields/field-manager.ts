@@ -68,7 +68,7 @@ export interface FieldManagerOptions extends UpdaterOptions {
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
   /** Sets defaults in an object that an apply has changed; not called if only its managers change. */
-  readonly defaults?: ((object: KubeObject) => void) | undefined;
+  readonly defaults?: ((object: KubeObject) => Steps<void>) | undefined;
   readonly kind: string;
   readonly subresource?: string | undefined;
   /** Returns the current time in RFC 3339, whole seconds, UTC. */
@@ -352,7 +352,7 @@ class DefaultFieldManager implements FieldManager {
       const options = { form: 'unstructured' } as const;
       const { object } = isLarge ? yield* decodeSteps<KubeObject>(type, merged, options) : decode<KubeObject>(type, merged, options);
       object.metadata ??= {};
-      this.options.defaults?.(object);
+      if (this.options.defaults) yield* this.options.defaults(object);
       return object;
     } catch (error) {
       const cause = decodeErrorOf(error);

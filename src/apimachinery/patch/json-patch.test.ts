@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusError } from '#apimachinery/api/errors';
 import { interpretPatchError } from './interpret-patch-error.ts';
-import { applyJsonPatch, decodeJsonPatch, JsonPatchError, maxJsonPatchOperations } from './json-patch.ts';
+import { applyJsonPatch, applyJsonPatchSteps, decodeJsonPatch, JsonPatchError, maxJsonPatchOperations } from './json-patch.ts';
 
 interface Row {
   readonly name: string;
@@ -213,6 +213,21 @@ it('puts the keys of the objects that paths lead through in order', () => {
   const document = { b: { d: 1, c: 2 }, a: { z: 1, y: 2 } };
   const patched = applyJsonPatch(document, [{ op: 'add', path: '/b/a', value: { q: 1, p: 2 } }]);
   expect(JSON.stringify(patched)).toBe('{"a":{"z":1,"y":2},"b":{"a":{"q":1,"p":2},"c":2,"d":1}}');
+});
+
+it('copies a wide object in steps', () => {
+  const stepsOf = (keys: number): number => {
+    const data = Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, '']));
+    const steps = applyJsonPatchSteps({ data }, decodeJsonPatch([remove('/data/missing')]), new WeakSet());
+    let number = 0;
+    // The operation fails, so all steps are before its end.
+    expect(() => {
+      while (!steps.next().done) number += 1;
+    }).toThrow(new JsonPatchError("error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value"));
+    return number;
+  };
+  expect(stepsOf(10)).toBe(0);
+  expect(stepsOf(50_000)).toBeGreaterThan(9);
 });
 
 it('applies at any depth', () => {

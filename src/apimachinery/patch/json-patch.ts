@@ -7,7 +7,7 @@ import { resolveRepeatedKeys, withoutRepeatedKeys } from '#apimachinery/runtime/
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { keysOf, presentKeys } from '#apimachinery/runtime/wide-objects';
+import { keysOf, noteKeys, presentKeys } from '#apimachinery/runtime/wide-objects';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /** Maximum number of operations of a patch; apiserver/pkg/endpoints/handlers/patch.go. */
@@ -191,14 +191,20 @@ function* withSortedKeys(document: unknown, parsed: WeakSet<object>): Steps<unkn
 
 function* sortedCopy(container: Container): Steps<Container> {
   if (Array.isArray(container)) return [...container];
+  return yield* copyMembers(container, yield* sortedKeysSteps(container));
+}
+
+/** Returns a copy of an object with its keys in this order; the values are shared. Yields to the event loop, unlike a spread. */
+function* copyMembers(object: JsonObject, keys: readonly string[]): Steps<JsonObject> {
   const copy: JsonObject = {};
   let visited = 0;
-  for (const key of yield* sortedKeysSteps(container)) {
-    setOwn(copy, key, container[key]);
+  for (const key of keys) {
+    const value = object[key];
+    if (value !== undefined) setOwn(copy, key, value);
     visited += 1;
     if (visited % membersPerStep === 0) yield;
   }
-  return copy;
+  return noteKeys(copy, keys);
 }
 
 type Container = JsonObject | unknown[];
@@ -228,13 +234,13 @@ class Application {
     const kind = getOwn(operation, 'op');
     switch (kind) {
       case 'add':
-        return this.#add(operation);
+        return yield* this.#add(operation);
       case 'remove':
-        return this.#remove(operation);
+        return yield* this.#remove(operation);
       case 'replace':
-        return this.#replace(operation);
+        return yield* this.#replace(operation);
       case 'move':
-        return this.#move(operation);
+        return yield* this.#move(operation);
       case 'test':
         return yield* this.#test(operation);
       case 'copy':
@@ -244,19 +250,19 @@ class Application {
     }
   }
 
-  #add(operation: JsonObject): void {
+  *#add(operation: JsonObject): Steps<void> {
     const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
-    const [container, key] = this.#find(path, true) ?? missing(`add operation does not apply: doc is missing path: "${path}"`);
+    const [container, key] = (yield* this.#find(path, true)) ?? missing(`add operation does not apply: doc is missing path: "${path}"`);
     within(`error in add for path: '${path}'`, () => insert(container, key, operand(operation)));
   }
 
-  #remove(operation: JsonObject): void {
+  *#remove(operation: JsonObject): Steps<void> {
     const path = textOf(operation, 'path', 'remove operation failed to decode path: missing value');
-    const [container, key] = this.#find(path, true) ?? missing(`remove operation does not apply: doc is missing path: "${path}"`);
+    const [container, key] = (yield* this.#find(path, true)) ?? missing(`remove operation does not apply: doc is missing path: "${path}"`);
     within(`error in remove for path: '${path}'`, () => take(container, key));
   }
 
-  #replace(operation: JsonObject): void {
+  *#replace(operation: JsonObject): Steps<void> {
     const path = textOf(operation, 'path', 'replace operation failed to decode path: operation missing path field: missing value');
     const value = operand(operation);
     if (path === '') {
@@ -264,17 +270,19 @@ class Application {
       this.root = value;
       return;
     }
-    const [container, key] = this.#find(path, true) ?? missing(`replace operation does not apply: doc is missing path: ${path}`);
+    const [container, key] = (yield* this.#find(path, true)) ?? missing(`replace operation does not apply: doc is missing path: ${path}`);
     if (!Array.isArray(container)) setOwn(container, key, value);
     else container[existingIndex(container, key) ?? missing(`replace operation does not apply: doc is missing key: ${path}`)] = value;
   }
 
-  #move(operation: JsonObject): void {
+  *#move(operation: JsonObject): Steps<void> {
     const from = textOf(operation, 'from', 'move operation failed to decode from: operation, missing from field: missing value');
-    const [source, sourceKey] = this.#find(from, true) ?? missing(`move operation does not apply: doc is missing from path: ${from}`);
+    const [source, sourceKey] =
+      (yield* this.#find(from, true)) ?? missing(`move operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in move for path: '${sourceKey}'`, () => take(source, sourceKey));
     const path = textOf(operation, 'path', 'move operation failed to decode path: operation missing path field: missing value');
-    const [target, key] = this.#find(path, true) ?? missing(`move operation does not apply: doc is missing destination path: ${path}`);
+    const [target, key] =
+      (yield* this.#find(path, true)) ?? missing(`move operation does not apply: doc is missing destination path: ${path}`);
     within(`error in move for path: '${path}'`, () => insert(target, key, value));
   }
 
@@ -283,7 +291,7 @@ class Application {
     const expected = yield* this.#compared(operand(operation));
     let actual = this.root;
     if (path !== '') {
-      const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
+      const [container, key] = (yield* this.#find(path, false)) ?? missing(`test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => read(container, key));
     }
     if (!(yield* equalLiteralsSteps(yield* this.#compared(actual ?? null), expected)))
@@ -296,10 +304,12 @@ class Application {
 
   *#copy(operation: JsonObject): Steps<void> {
     const from = textOf(operation, 'from', 'copy operation failed to decode from: operation, missing from field: missing value');
-    const [source, sourceKey] = this.#find(from, false) ?? missing(`copy operation does not apply: doc is missing from path: ${from}`);
+    const [source, sourceKey] =
+      (yield* this.#find(from, false)) ?? missing(`copy operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in copy for from: '${from}'`, () => read(source, sourceKey)) ?? null;
     const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
-    const [target, key] = this.#find(path, true) ?? missing(`copy operation does not apply: doc is missing destination path: ${path}`);
+    const [target, key] =
+      (yield* this.#find(path, true)) ?? missing(`copy operation does not apply: doc is missing destination path: ${path}`);
     this.#copied += yield* jsonSize(value);
     if (this.#copied > maxAccumulatedCopySize) {
       throw new JsonPatchError(
@@ -311,10 +321,10 @@ class Application {
   }
 
   /** Returns the parent container of a path, and the last token; undefined if the container does not exist. */
-  #find(path: string, toChange: boolean): [Container, string] | undefined {
+  *#find(path: string, toChange: boolean): Steps<[Container, string] | undefined> {
     const tokens = path.split('/');
     if (tokens.length < 2 || !isContainer(this.root)) return undefined;
-    let container = toChange ? (this.root = this.#own(this.root)) : this.root;
+    let container = toChange ? (this.root = yield* this.#own(this.root)) : this.root;
     this.noteParsed(container);
     for (let i = 1; i < tokens.length - 1; i++) {
       const token = unescapeToken(tokens[i]!);
@@ -322,7 +332,7 @@ class Application {
       if (Array.isArray(container) && index === undefined) return undefined;
       const next: unknown = Array.isArray(container) ? container[index!] : getOwn(container, token);
       if (!isContainer(next)) return undefined;
-      const mine: Container = toChange ? this.#own(next) : next;
+      const mine: Container = toChange ? yield* this.#own(next) : next;
       if (mine !== next) {
         if (Array.isArray(container)) container[index!] = mine;
         else setOwn(container, token, mine);
@@ -333,9 +343,9 @@ class Application {
     return [container, unescapeToken(tokens[tokens.length - 1]!)];
   }
 
-  #own<T extends Container>(container: T): T {
+  *#own(container: Container): Steps<Container> {
     if (this.#owned.has(container)) return container;
-    const copy = (Array.isArray(container) ? container.slice() : { ...container }) as T;
+    const copy = Array.isArray(container) ? container.slice() : yield* copyMembers(container, keysOf(container));
     this.#owned.add(copy);
     if (this.parsed.has(container)) this.parsed.add(copy);
     return copy;

@@ -1,3 +1,4 @@
+import { defaultsOf } from '#apiserver/registry/defaulting';
 import type { ConvertElsewhere } from '#apimachinery/managedfields/awaited-conversions';
 import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
@@ -192,7 +193,7 @@ export class Installer {
       fieldManager: newFieldManager({
         type: types.struct(definition.applySchema ?? definition.schema),
         codecType: types.struct(definition.schema),
-        defaults: definition.defaults,
+        defaults: (object) => defaultsOf(definition, object),
         groupVersion: groupVersionString(definition),
         kind: definition.kind,
         subresource,

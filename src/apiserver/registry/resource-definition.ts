@@ -241,6 +241,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly storageVersion?: { readonly version: GroupVersion; readonly schema: string; readonly conversion: VersionConversion } | undefined;
   /** Sets defaults in every decoded object of this version, in place. */
   defaults?(object: T): void;
+  /** Like `defaults`, which it replaces where an object may be large; yields to the event loop. */
+  defaultsSteps?(object: T): Steps<void>;
   readonly strategy: Strategy<T>;
   /**
    * Labels accepted in fieldSelector in addition to metadata.name (and metadata.namespace), with the field's text in the

@@ -13,6 +13,26 @@ export function encodeYaml(value: unknown): string {
 
 const bestWidth = 80;
 
+const space = 0x20;
+const apostrophe = 0x27;
+const quotationMark = 0x22;
+const backslash = 0x5c;
+
+/** Returns the columns of a UTF-16 code unit: a surrogate pair is one character. */
+function columnsOf(code: number): number {
+  return (code & 0xfc00) === 0xdc00 ? 0 : 1;
+}
+
+/** True if there is no other space beside the one at a place. */
+function isSingleSpace(text: string, place: number): boolean {
+  return text.charCodeAt(place - 1) !== space && text.charCodeAt(place + 1) !== space;
+}
+
+/** True for printable ASCII that double-quoted text has as it is. */
+function isPlainInDoubleQuotes(code: number): boolean {
+  return code >= space && code < 0x7f && code !== quotationMark && code !== backslash;
+}
+
 /** Writes block style like libyaml's emitter. Upstream: yaml.v2 emitterc.go. */
 class Emitter {
   text = '';
@@ -20,10 +40,11 @@ class Emitter {
   /** True if the text ends with a line break: checking the text itself would flatten the string each time. */
   #lineEnded = false;
 
+  /** Writes ASCII text without line breaks. */
   #put(text: string): void {
     this.text += text;
-    this.#lineEnded = text.endsWith('\n');
-    this.#column += text.length === 1 ? 1 : [...text].length;
+    this.#lineEnded = false;
+    this.#column += text.length;
   }
 
   #newline(indent: number): void {
@@ -111,32 +132,69 @@ class Emitter {
     this.#doubleQuoted(text, indent, simpleKey);
   }
 
-  /** Writes plain or single-quoted text: a space beyond the preferred width becomes a line break. */
+  /**
+   * Writes plain or single-quoted text: a space beyond the preferred width becomes a line break. Copies whole lines, since a list may have
+   * millions of characters.
+   */
   #folded(text: string, indent: number, simpleKey: boolean, quoted = false): void {
-    const chars = [...text];
-    let afterBlank = false;
-    for (const [i, char] of chars.entries()) {
-      const inside = !quoted || (i > 0 && i < chars.length - 1);
-      if (char === ' ' && !simpleKey && !afterBlank && inside && this.#column > bestWidth && chars[i + 1] !== ' ') this.#newline(indent);
-      else this.#put(quoted && char === "'" ? "''" : char);
-      afterBlank = char === ' ';
+    const firstFold = quoted ? 1 : 0;
+    const lastFold = quoted ? text.length - 2 : text.length - 1;
+    const escaped = (line: string): string => (quoted ? line.replaceAll("'", "''") : line);
+    let column = this.#column;
+    let from = 0;
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.charCodeAt(i);
+      if (code === space && !simpleKey && column > bestWidth && i >= firstFold && i <= lastFold && isSingleSpace(text, i)) {
+        this.text += escaped(text.slice(from, i));
+        this.#newline(indent);
+        column = indent;
+        from = i + 1;
+      } else column += quoted && code === apostrophe ? 2 : columnsOf(code);
     }
+    this.#finish(escaped(text.slice(from)), column);
   }
 
   #doubleQuoted(text: string, indent: number, simpleKey: boolean): void {
     this.#put('"');
-    const chars = [...text];
-    let afterBlank = false;
-    for (const [i, char] of chars.entries()) {
-      if (char === ' ' && !simpleKey && !afterBlank && i > 0 && i < chars.length - 1 && this.#column > bestWidth) {
+    let column = this.#column;
+    let from = 0;
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.charCodeAt(i);
+      if (isPlainInDoubleQuotes(code)) {
+        const folds =
+          code === space && !simpleKey && column > bestWidth && i > 0 && i < text.length - 1 && text.charCodeAt(i - 1) !== space;
+        if (!folds) {
+          column += 1;
+          continue;
+        }
+        this.text += text.slice(from, i);
         this.#newline(indent);
-        if (chars[i + 1] === ' ') this.#put('\\');
-      } else {
-        this.#put(escapeDouble(char));
+        column = indent;
+        if (text.charCodeAt(i + 1) === space) {
+          this.text += '\\';
+          column += 1;
+        }
+        from = i + 1;
+        continue;
       }
-      afterBlank = char === ' ';
+      const char = String.fromCodePoint(text.codePointAt(i)!);
+      const escape = escapeDouble(char);
+      column += escape === char ? 1 : escape.length;
+      if (escape !== char) {
+        this.text += text.slice(from, i) + escape;
+        from = i + char.length;
+      }
+      i += char.length - 1;
     }
+    this.#finish(text.slice(from), column);
     this.#put('"');
+  }
+
+  /** Writes the end of a scalar, after which the cursor is at the column. */
+  #finish(text: string, column: number): void {
+    this.text += text;
+    this.#lineEnded = false;
+    this.#column = column;
   }
 
   #literal(text: string, indent: number): void {
@@ -198,26 +256,28 @@ export function analyze(text: string): ScalarForm {
   };
 }
 
-const doubleEscapes: Readonly<Record<string, string>> = {
-  '\0': '\\0',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\t': '\\t',
-  '\n': '\\n',
-  '\v': '\\v',
-  '\f': '\\f',
-  '\r': '\\r',
-  '\x1b': '\\e',
-  '"': '\\"',
-  '\\': '\\\\',
-  '\u0085': '\\N',
-  '\u2028': '\\L',
-  '\u2029': '\\P',
-};
+const doubleEscapes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '\0': '\\0',
+    '\x07': '\\a',
+    '\b': '\\b',
+    '\t': '\\t',
+    '\n': '\\n',
+    '\v': '\\v',
+    '\f': '\\f',
+    '\r': '\\r',
+    '\x1b': '\\e',
+    '"': '\\"',
+    '\\': '\\\\',
+    '\u0085': '\\N',
+    '\u2028': '\\L',
+    '\u2029': '\\P',
+  }),
+);
 
 /** Returns a character as double-quoted text has it. */
 export function escapeDouble(char: string): string {
-  const known = doubleEscapes[char];
+  const known = doubleEscapes.get(char);
   if (known !== undefined) return known;
   if (printableText.test(char)) return char;
   const code = char.codePointAt(0)!;

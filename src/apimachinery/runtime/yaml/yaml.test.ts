@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseYaml, YamlError } from './yaml.ts';
+import { leastThreadTime } from '../../testing/least-thread-time.ts';
 import { encodeYaml } from './yaml-emitter.ts';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
@@ -183,9 +184,25 @@ describe('encodeYaml', () => {
     ['numbers', [1.5, 1e21, 1234567.5, 9007199254740993n, null], '- 1.5\n- 1e+21\n- 1.2345675e+06\n- 9007199254740993\n- null\n'],
     ['keys in natural order', { a10: 1, a2: 2, B: 3, 'a-x': 4 }, 'B: 3\na-x: 4\na2: 2\na10: 1\n'],
     ['long text is folded', { a: `${'word '.repeat(20)}end` }, `a: ${'word '.repeat(16).trim()}\n  ${'word '.repeat(4)}end\n`],
+    [
+      'long quoted text is folded',
+      { a: `it's: ${'word '.repeat(20)} end`, b: `\t${'word '.repeat(18)} end` },
+      `a: 'it''s: ${'word '.repeat(15).trim()}\n  ${'word '.repeat(5)} end'\nb: "\\t${'word '.repeat(16).trim()}\n  ${'word '.repeat(2)} end"\n`,
+    ],
     ['long keys', { ['k'.repeat(129)]: [1] }, `? ${'k'.repeat(129)}\n: - 1\n`],
   ])('%s', (_name, value, yaml) => {
     expect(encodeYaml(value)).toBe(yaml);
     expect(parse(yaml)).toEqual(value);
+  });
+
+  test.each<[name: string, part: string]>([
+    ['to quote', 'x y: "z" '],
+    ['to escape', 'x y: "z" and a few other words\t'],
+    ['without special characters', 'lorem ipsum '],
+  ])('a long text %s takes time of lines, not of characters', (_name, part) => {
+    // As parsed JSON has it: in one piece.
+    const text = `${Buffer.alloc(12_000_000, part).toString()}.`;
+    // 100 to 250 ms; character by character 1,000.
+    expect(leastThreadTime(() => encodeYaml({ text }), 600)).toBeLessThan(600);
   });
 });

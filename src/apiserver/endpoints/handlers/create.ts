@@ -1,3 +1,4 @@
+import { applyDefaults } from '#apiserver/registry/defaulting';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -27,7 +28,8 @@ export class CreateHandler {
     const { object } = decoded;
     context.span?.event('Conversion done');
     applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
-    endpoint.definition.defaults?.(object);
+    const defaulting = applyDefaults(endpoint.definition, object, body.length);
+    if (defaulting) await defaulting;
     context.audit?.requestObject(object, endpoint.type);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     dedupOwnerReferences(context, object);

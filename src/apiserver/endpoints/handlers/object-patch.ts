@@ -1,3 +1,4 @@
+import { defaultsOf } from '#apiserver/registry/defaulting';
 import { Buffer } from 'node:buffer';
 import { endAtDeadline, newInternalError, newInvalid, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
@@ -114,7 +115,7 @@ export class Patch {
     if (endpoint.decode && !parseGroupVersion(object.apiVersion ?? '').version) throw newInternalError(versionIsMissing);
     object.metadata ??= {};
     try {
-      endpoint.definition.defaults?.(object);
+      yield* defaultsOf(endpoint.definition, object);
     } catch (error) {
       if ((error as Error).cause instanceof DecodeError) throw yield* this.#undecodable(current, (error as Error).cause as DecodeError);
       throw error;

@@ -213,7 +213,7 @@ interface Rescaling {
 
 async function patcher(input: PatchInput): Promise<Rescaling> {
   // The defaults of the object do not apply to its Scale.
-  const { defaults: _, ...definition } = input.endpoint.definition;
+  const { defaults: _, defaultsSteps: _steps, ...definition } = input.endpoint.definition;
   const patch = await readPatch({ ...input, endpoint: { ...input.endpoint, definition } });
   return {
     rescale: (scale, pace) => pace.run(patch.toApply().applyTo(() => deepCopySteps<KubeObject>(scale), pace)) as Scale | Promise<Scale>,

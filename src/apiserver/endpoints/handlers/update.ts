@@ -1,3 +1,4 @@
+import { applyDefaults } from '#apiserver/registry/defaulting';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -33,7 +34,8 @@ export class UpdateHandler {
       const decoded = await decodeBody(body, mediaType, endpoint, context.deadline);
       const { object } = decoded;
       if (first) applyFieldValidation(context, decoded, options.fieldValidation, endpoint);
-      endpoint.definition.defaults?.(object);
+      const defaulting = applyDefaults(endpoint.definition, object, body.length);
+      if (defaulting) await defaulting;
       if (first) context.audit?.requestObject(object, endpoint.type);
       first = false;
       ensureNamespaceMatches(endpoint.definition, namespace, object);

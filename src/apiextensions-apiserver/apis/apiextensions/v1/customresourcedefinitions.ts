@@ -8,7 +8,7 @@ import { defaultColumns } from '#apiserver/registry/table-columns';
 import { schemasOf } from '../validation/requirements.ts';
 import { validateAcceptedNames, validateDefinition, validateDefinitionUpdate } from '../validation/validation.ts';
 import { beginDeletion } from './cleanup.ts';
-import { defaultCustomResourceDefinition } from './defaults.ts';
+import { defaultCustomResourceDefinition, defaultCustomResourceDefinitionSteps } from './defaults.ts';
 
 /** Adds the storage version to the list of stored versions: objects may still be stored in old ones. */
 function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
@@ -60,6 +60,7 @@ export default defineResource<CustomResourceDefinition>({
   schema: 'apiextensions_v1.CustomResourceDefinition',
   storagePath: 'apiextensions.k8s.io/customresourcedefinitions',
   defaults: defaultCustomResourceDefinition,
+  defaultsSteps: defaultCustomResourceDefinitionSteps,
   strategy: {
     resetFields: [['status']],
     allowUnconditionalUpdate: false,

@@ -1,11 +1,18 @@
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { decodeNestedSchemas } from './nested-schemas.ts';
 
-/** Defaults a definition. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go. */
+/** Defaults a definition, like `defaultCustomResourceDefinitionSteps`. */
 export function defaultCustomResourceDefinition(definition: CustomResourceDefinition): void {
+  atOnce(defaultCustomResourceDefinitionSteps(definition));
+}
+
+/** Defaults a definition; yields to the event loop. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go. */
+export function* defaultCustomResourceDefinitionSteps(definition: CustomResourceDefinition): Steps<void> {
   const spec = (definition.spec ??= {});
-  for (const { schema } of spec.versions ?? []) if (schema?.openAPIV3Schema) decodeNestedSchemas(schema.openAPIV3Schema as JsonSchemaProps);
+  for (const { schema } of spec.versions ?? [])
+    if (schema?.openAPIV3Schema) yield* decodeNestedSchemas(schema.openAPIV3Schema as JsonSchemaProps);
   const names = (spec.names ??= {});
   const { kind = '' } = names;
   if (!names.singular) names.singular = kind.toLowerCase();

@@ -1,8 +1,12 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { isJsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { DecodeError, sortedKeys } from '#apimachinery/runtime/json/json';
+import { decodeSteps } from '#apimachinery/runtime/decode-steps';
+import { DecodeError, sortedKeysSteps } from '#apimachinery/runtime/json/json';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { decode } from '#apimachinery/runtime/decode';
+import type { Steps } from '#apimachinery/runtime/steps';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { addSubschemas, type JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { schema } from '#apiextensions-apiserver/schema/schema';
 
@@ -12,9 +16,9 @@ const maxDepth = 500;
 /**
  * Decodes, in place, values that are a schema or something else (`items`, `additionalProperties`), which the schema type keeps raw. Unknown
  * fields and zero values are dropped silently, and members are in the order of Go's JSON. Throws BadRequest. Upstream:
- * apiextensions/v1/marshal.go.
+ * apiextensions/v1/marshal.go. Yields to the event loop: a definition may have a million schemas.
  */
-export function decodeNestedSchemas(root: JsonSchemaProps): void {
+export function* decodeNestedSchemas(root: JsonSchemaProps): Steps<void> {
   let current = root;
   const fail: Fail = (keyword, message) => {
     throw cannotBeHandled(within([...(keywordsTo(root, current) ?? []), keyword], message), message);
@@ -24,23 +28,29 @@ export function decodeNestedSchemas(root: JsonSchemaProps): void {
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) throw cannotBeHandled('exceeded max depth');
     const nested: JsonSchemaProps[] = [];
-    for (const props of level) {
+    for (const [index, props] of level.entries()) {
+      if (index % schemasPerStep === 0) yield;
       current = props;
-      decodeParts(props, fail);
+      if (hasParts(props)) yield* decodeParts(props, fail);
       addSubschemas(props, nested);
     }
     level = nested;
   }
 }
 
-function decodeParts(props: JsonSchemaProps, fail: Fail): void {
-  decodeItems(props, fail);
-  decodeDependencies(props, fail);
-  sortValues(props);
+/** True if a schema has values that are decoded separately, or sorted. */
+function hasParts(props: JsonSchemaProps): boolean {
+  return keywordsWithParts.some((keyword) => props[keyword] !== undefined);
+}
+
+function* decodeParts(props: JsonSchemaProps, fail: Fail): Steps<void> {
+  yield* decodeItems(props, fail);
+  yield* decodeDependencies(props, fail);
+  yield* sortValues(props);
   for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
     const value = props[keyword];
     if (value === undefined) continue;
-    if (isJsonObject(value)) props[keyword] = decodeSchema(value, keyword, fail);
+    if (isJsonObject(value)) props[keyword] = yield* decodeSchema(value, keyword, fail);
     else if (typeof value !== 'boolean') fail(keyword, 'boolean or JSON schema expected');
   }
 }
@@ -48,17 +58,20 @@ function decodeParts(props: JsonSchemaProps, fail: Fail): void {
 /** Rejects the value of a keyword of the current schema. */
 type Fail = (keyword: string, message: string) => never;
 
-function decodeItems(props: JsonSchemaProps, fail: Fail): void {
+function* decodeItems(props: JsonSchemaProps, fail: Fail): Steps<void> {
   const { items } = props;
-  if (isJsonObject(items)) props.items = decodeSchema(items, 'items', fail);
-  else if (Array.isArray(items) && items.length > 0) props.items = items.map((item) => decodeSchema(item, 'items', fail));
+  if (isJsonObject(items)) props.items = yield* decodeSchema(items, 'items', fail);
+  else if (Array.isArray(items) && items.length > 0) props.items = yield* mapped(items, (item) => decodeSchema(item, 'items', fail));
   else if (items !== undefined) delete props.items;
 }
 
-function decodeDependencies({ dependencies }: JsonSchemaProps, fail: Fail): void {
+function* decodeDependencies({ dependencies }: JsonSchemaProps, fail: Fail): Steps<void> {
   if (!isJsonObject(dependencies)) return;
-  for (const [name, value] of Object.entries(dependencies))
-    if (isJsonObject(value)) setOwn(dependencies, name, decodeSchema(value, 'dependencies', fail));
+  for (const [index, name] of keysOf(dependencies).entries()) {
+    if (index % schemasPerStep === 0) yield;
+    const value = dependencies[name];
+    if (isJsonObject(value)) setOwn(dependencies, name, yield* decodeSchema(value, 'dependencies', fail));
+  }
 }
 
 const propsType = (): StructType => schema.struct('apiextensions_v1.JSONSchemaProps');
@@ -66,58 +79,69 @@ const ruleType = (): StructType => schema.struct('apiextensions_v1.ValidationRul
 
 type Json = Record<string, unknown>;
 
+/** Number of schemas, or values, between two yields. */
+const schemasPerStep = 256;
+
 /** Returns the fields of a struct in declaration order. */
-function fieldsInOrder(type: StructType, object: Json, part: (name: string, value: unknown) => unknown): Json {
+function fieldsInOrder(type: StructType, object: Json): Json {
   const ordered: Json = {};
-  for (const name of type.fields.keys()) if (object[name] !== undefined) ordered[name] = part(name, object[name]);
+  for (const name of type.fields.keys()) if (object[name] !== undefined) ordered[name] = object[name];
   return ordered;
 }
 
 /** Returns a schema in the order of its type, up to the parts that are decoded separately. */
-function inOrder(props: JsonSchemaProps): JsonSchemaProps {
-  return fieldsInOrder(propsType(), props as Json, (name, value) => {
-    switch (name) {
-      case 'allOf':
-      case 'anyOf':
-      case 'oneOf':
-        return (value as JsonSchemaProps[]).map(inOrder);
-      case 'not':
-        return inOrder(value as JsonSchemaProps);
-      case 'properties':
-      case 'patternProperties':
-      case 'definitions':
-        return mapInOrder(value as Json, (one) => inOrder(one as JsonSchemaProps));
-      case 'x-kubernetes-validations':
-        return (value as Json[]).map((rule) => fieldsInOrder(ruleType(), rule, (_, text) => text));
-      default:
-        return value;
-    }
-  });
-}
-
-function mapInOrder(map: Json, part: (value: unknown) => unknown): Json {
-  const ordered: Json = {};
-  for (const key of sortedKeys(map)) setOwn(ordered, key, part(map[key]));
+function* inOrder(props: JsonSchemaProps): Steps<JsonSchemaProps> {
+  const ordered = fieldsInOrder(propsType(), props as Json) as JsonSchemaProps;
+  for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
+    if (ordered[name] !== undefined) ordered[name] = yield* mapped(ordered[name], inOrder);
+  if (ordered.not !== undefined) ordered.not = yield* inOrder(ordered.not);
+  for (const name of ['properties', 'patternProperties', 'definitions'] as const)
+    if (ordered[name] !== undefined) ordered[name] = yield* mapInOrder(ordered[name], inOrder);
+  const rules = ordered['x-kubernetes-validations'];
+  if (rules !== undefined) {
+    const rulesInOrder = rules.map((rule) => fieldsInOrder(ruleType(), rule as Json));
+    ordered['x-kubernetes-validations'] = rulesInOrder;
+  }
   return ordered;
 }
 
+function* mapInOrder<T>(map: Readonly<Record<string, T>>, part: (value: T) => Steps<T>): Steps<Record<string, T>> {
+  const ordered: Record<string, T> = {};
+  for (const [index, key] of (yield* sortedKeysSteps(map)).entries()) {
+    if (index % schemasPerStep === 0) yield;
+    setOwn(ordered, key, yield* part(map[key]!));
+  }
+  return ordered;
+}
+
+/** Returns the results for the items of a list. */
+function* mapped<T, R>(items: readonly T[], part: (item: T) => Steps<R>): Steps<R[]> {
+  const results: R[] = [];
+  for (const item of items) {
+    if (results.length % schemasPerStep === 0) yield;
+    results.push(yield* part(item));
+  }
+  return results;
+}
+
 /** Sorts the keys of values, which upstream decodes and encodes again. */
-function sortValues(props: JsonSchemaProps): void {
+function* sortValues(props: JsonSchemaProps): Steps<void> {
   for (const name of ['default', 'example', 'enum'] as const) {
     const value: unknown = props[name];
-    if (typeof value === 'object' && value !== null) (props as Json)[name] = sorted(value);
+    if (typeof value === 'object' && value !== null) (props as Json)[name] = yield* sorted(value);
   }
 }
 
 /** Returns a value with sorted keys. Values nested deeper than a schema's value can be are unchanged. */
-function sorted(value: unknown, depth = 0): unknown {
-  if (depth > maxDepth) return value;
-  if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
-  return isJsonObject(value) ? mapInOrder(value, (one) => sorted(one, depth + 1)) : value;
+function* sorted(value: unknown, depth = 0): Steps<unknown> {
+  if (depth > maxDepth || !isContainer(value)) return value;
+  const within = (one: unknown): Steps<unknown> => sorted(one, depth + 1);
+  return Array.isArray(value) ? yield* mapped(value, within) : yield* mapInOrder(value as Json, within);
 }
 
 /** Keywords whose values are maps of schemas; Go's errors leave out their keys. */
 const mapsOfSchemas = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+const keywordsWithParts = ['items', 'dependencies', 'default', 'example', 'enum', 'additionalProperties', 'additionalItems'] as const;
 const keywordsWithSchemas = [
   'items',
   'allOf',
@@ -153,13 +177,22 @@ function within(keywords: readonly string[], message: string): string {
     .replace(/(?<=^json: cannot unmarshal \w+ into Go )value(?= of type )/, `struct field ${place}`);
 }
 
-function decodeSchema(value: unknown, keyword: string, fail: Fail): JsonSchemaProps {
+function* decodeSchema(value: unknown, keyword: string, fail: Fail): Steps<JsonSchemaProps> {
   try {
-    return inOrder(decode<JsonSchemaProps>(propsType(), value, { strict: false }).object);
+    const type = propsType();
+    const { object } = hasContainers(value)
+      ? yield* decodeSteps<JsonSchemaProps>(type, value, { strict: false })
+      : decode<JsonSchemaProps>(type, value, { strict: false });
+    return yield* inOrder(object);
   } catch (error) {
     if (error instanceof DecodeError) return fail(keyword, error.message);
     throw error;
   }
+}
+
+/** True if a value may be too large to be decoded in one step. */
+function hasContainers(value: unknown): boolean {
+  return isJsonObject(value) && keysOf(value).some((key) => isContainer(value[key]));
 }
 
 /**
