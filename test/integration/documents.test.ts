@@ -155,6 +155,11 @@ it('the OpenAPI index is not modified since a later time', async () => {
   expect([answer.status, answer.headers.has('last-modified'), answer.headers.has('etag')]).toEqual([304, true, false]);
 });
 
+it('the OpenAPI index has no type with 412', async () => {
+  const answer = await cluster.fetch('/openapi/v3', { headers: { 'if-match': '"x"' } });
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([412, null, '']);
+});
+
 it.each([
   { path: '/openapi/v2', vary: 'Accept-Encoding, Accept' },
   { path: '/openapi/v3/apis/apps/v1', vary: 'Accept' },

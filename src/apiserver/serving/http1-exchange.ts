@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import {
   type Exchange,
@@ -15,6 +15,13 @@ import { originForm } from './request-target.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
+
+/** Reason phrases that differ from node:http's. Upstream: net/http/status.go (StatusText). */
+const goPhrases: Readonly<Record<number, string>> = { 413: 'Request Entity Too Large', 416: 'Requested Range Not Satisfiable' };
+
+function reasonPhrase(status: number): string {
+  return goPhrases[status] ?? STATUS_CODES[status] ?? 'unknown';
+}
 
 /** One request over HTTP/1.1. */
 export class Http1Exchange implements Exchange {
@@ -99,7 +106,7 @@ export class Http1Exchange implements Exchange {
   /** Writes the head. It announces the close of the connection if the client has much of the body left to send. */
   #writeHead(status: number, headers: FlatHeaders): void {
     if (this.body?.endsConnection(this.bodyLength)) this.closeConnectionAfter();
-    this.raw.response.writeHead(status, headers);
+    this.raw.response.writeHead(status, reasonPhrase(status), headers);
   }
 
   endResponse(): void {

@@ -22,6 +22,7 @@ function serve(exchange: Exchange): void {
   seen.push(`${method} ${url}`);
   if (url.startsWith('/wait')) return void waiting.push(exchange);
   if (url === '/unread') return answer(exchange, 'unread');
+  if (url.startsWith('/status/')) return exchange.send(Number(url.slice(8)), [], undefined);
   if (url === '/incomplete') {
     void exchange.readBody(1 << 20).catch((error: Error) => seen.push(error.constructor.name));
     return;
@@ -253,4 +254,17 @@ it.each([
   if (ends) socket.destroy();
   await vi.waitFor(() => expect(seen).toEqual(['POST /incomplete', 'ClientGoneError']));
   socket.destroy();
+});
+
+it('status lines have the reason phrases of Go', async () => {
+  const client = await connect();
+  client.socket.write([200, 409, 413, 416].map((status) => get(`/status/${status}`)).join(''));
+  await vi.waitFor(() => expect(statuses(client)).toHaveLength(4));
+  expect(Array.from(client.received.matchAll(/HTTP\/1\.1 (.+)\r\n/g), ([, line]) => line)).toEqual([
+    '200 OK',
+    '409 Conflict',
+    '413 Request Entity Too Large',
+    '416 Requested Range Not Satisfiable',
+  ]);
+  client.socket.destroy();
 });

@@ -107,6 +107,49 @@ describe('responses of the real server', () => {
   });
 });
 
+/** Returns an envelope around message fields in hex. */
+function envelope(raw: string): Buffer {
+  const bytes = Buffer.from(raw.replaceAll(' ', ''), 'hex');
+  return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x12, bytes.length]), bytes]);
+}
+
+describe('messages that stand for a value, as the real server reads them', () => {
+  const extra = { type: schema.struct('authorization_v1.SubjectAccessReviewSpec'), field: 'extra' };
+  const hard = { type: schema.struct('core_v1.ResourceQuotaSpec'), field: 'hard' };
+  const port = { type: schema.struct('networking_v1.NetworkPolicyPort'), field: 'port' };
+  const properties = { type: crds.struct('apiextensions_v1.JSONSchemaProps'), field: 'properties' };
+
+  it.each([
+    { name: 'a list without a value', ...extra, raw: '2a03 0a0161', value: { a: [] } },
+    { name: 'a quantity without a value', ...hard, raw: '0a03 0a0161', value: { a: '0' } },
+    { name: 'a quantity without a text', ...hard, raw: '0a05 0a0161 1200', value: { a: '0' } },
+    { name: 'a schema without a value', ...properties, raw: 'ea01 03 0a0161', value: { a: {} } },
+  ])('$name', ({ type, field, raw, value }) => {
+    expect(decodeProtobuf(type, envelope(raw))).toEqual({ [field]: value });
+  });
+
+  it.each([
+    { name: 'another wire type of a list', ...extra, raw: '2a07 0a0161 12020800', message: 'proto: wrong wireType = 0 for field Items' },
+    {
+      name: 'the end of no group in a list',
+      ...extra,
+      raw: '2a06 0a0161 12010c',
+      message: 'proto: ExtraValue: wiretype end group for non-group',
+    },
+    { name: 'an empty quantity', ...hard, raw: '0a07 0a0161 12020a00', message: 'quantities must match the regular expression' },
+    { name: 'a quantity with a space', ...hard, raw: '0a09 0a0161 12040a022031', message: 'quantities must match the regular expression' },
+    { name: 'the number zero in a number or text', ...port, raw: '12020001', message: 'proto: IntOrString: illegal tag 0 (wire type 0)' },
+    {
+      name: 'another wire type of an x-kubernetes field',
+      ...properties,
+      raw: 'ba0201',
+      message: 'proto: wrong wireType = 2 for field XEmbeddedResource',
+    },
+  ])('rejects $name', ({ type, raw, message }) => {
+    expect(() => decodeProtobuf(type, envelope(raw))).toThrow(message);
+  });
+});
+
 /** A small deterministic random number generator. */
 function random(seed: number): () => number {
   let state = seed;

@@ -5,6 +5,7 @@
  * Reading scans the bytes once for what JSON.parse does not report (depth, duplicate keys, types of numbers), and then calls JSON.parse. If
  * that rejects the text, another scan finds Go's message.
  */
+import { randomUUID } from 'node:crypto';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { JsonScan } from './json-scan.ts';
 import { findSyntaxError, isDigit, isSpace, JsonSyntaxError } from './json-syntax.ts';
@@ -210,7 +211,7 @@ function restored({ oddNumbers, surrogates }: JsonScan, value: unknown): unknown
 }
 
 /** Prefix of odd number literals during JSON.parse; clients cannot guess it. */
-const marker = `\u0001${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
+const marker = `\u0001${randomUUID()}:`;
 const markerInJson = JSON.stringify(marker).slice(1, -1);
 
 function markedText(buffer: Buffer, from: number, to: number, oddNumbers: readonly number[]): string {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { parseJson } from './json.ts';
 import { type MergedJson, mergeRepeatedKeys } from './repeated-keys.ts';
@@ -63,4 +63,16 @@ test('rejects objects deeper than structs may be', () => {
 test('reports unknown and duplicate fields in document order, and none within unknown fields', () => {
   const { strictErrors } = merged('{"x":{"a":1,"a":2},"name":"a","name":"b","y":1,"y":2,"name":"c"}');
   expect(strictErrors).toEqual(['unknown field "x"', 'duplicate field "name"', 'unknown field "y"']);
+});
+
+test('the random numbers that clients see do not determine the marks', async () => {
+  // Node ports and service addresses, for example, reveal the state of `Math.random`.
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  try {
+    vi.resetModules();
+    await import('./repeated-keys.ts');
+    expect(random).not.toHaveBeenCalled();
+  } finally {
+    random.mockRestore();
+  }
 });

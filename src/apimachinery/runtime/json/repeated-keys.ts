@@ -5,6 +5,7 @@
  * `{"data":{"a":"1"},"data":{"b":"2"}}` is parsed as `{"data":{"a":"1"},"<mark>0:data":{"b":"2"}}`; the type of `data` then determines that
  * it has both keys. Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
  */
+import { randomUUID } from 'node:crypto';
 import { quote } from '../quote.ts';
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, parseJsonSteps } from './json.ts';
@@ -25,7 +26,7 @@ export interface MergedJson {
 const maxErrors = 100;
 
 /** Prefix of a repeated key while it is a separate key; clients cannot guess it. */
-const mark = `\u0002${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
+const mark = `\u0002${randomUUID()}:`;
 const markInJson = JSON.stringify(mark).slice(1, -1);
 const marksInJson = new RegExp(`${markInJson.replace('\\', '\\\\')}\\d+:`, 'g');
 

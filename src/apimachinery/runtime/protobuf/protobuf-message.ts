@@ -10,12 +10,11 @@ import {
   bytesCodec,
   firstString,
   largePartBytes,
-  quantityCodec,
-  readingOf,
+  entryReading,
+  type MapEntry,
   readPart,
   scalarCodecs,
   specialCodecs,
-  stringCodec,
   unionCodecs,
   type ValueCodec,
   valuesOfStep,
@@ -26,6 +25,9 @@ import {
   currentReading,
   enterPart,
   hasMore,
+  checkTag,
+  checkWire,
+  fieldNumber,
   leavePart,
   lengthOfWritten,
   peekVarint,
@@ -74,7 +76,7 @@ export class MessageCodec implements ValueCodec {
   readonly #name: string;
 
   constructor(type: StructType, compiler: Compiler, packageName: string, message: ProtobufMessage) {
-    this.#name = type.name.slice(type.name.lastIndexOf('.') + 1);
+    this.#name = shortName(type.name);
     for (const name of type.fields.keys()) this.#slotOf.set(name, this.#slotOf.size);
     const { writers, readers } = compiler.fields(type, this.#slotOf, packageName, message);
     this.#writers = writers;
@@ -154,14 +156,20 @@ export class MessageCodec implements ValueCodec {
   }
 
   #readField(object: Json, tag: number): void {
-    const wire = tag & 7;
-    const number = Math.floor(tag / 8);
-    if (wire === Wire.EndGroup) throw new DecodeError(`proto: ${this.#name}: wiretype end group for non-group`);
-    const reader = this.#readers[number];
-    if (reader) reader(object, wire);
-    else if (number === 0) throw new DecodeError(`proto: ${this.#name}: illegal tag 0 (wire type ${wire})`);
-    else skipValue(wire);
+    readKnown(this.#name, this.#readers, object, tag);
   }
+}
+
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Reads a field of a message into an object; skips an unknown one. */
+function readKnown(message: string, readers: readonly (FieldReader | undefined)[], object: Json, tag: number): void {
+  checkTag(message, tag);
+  const reader = readers[fieldNumber(tag)];
+  if (reader) reader(object, tag & 7);
+  else skipValue(tag & 7);
 }
 
 /** Yields while reading; other messages may be read meanwhile. */
@@ -289,7 +297,7 @@ class Compiler {
     if (type.kind === 'list') {
       const found = this.#message(packageName, messageType);
       const items = found?.message[0];
-      if (found && items) return wrappedList(this.#value(found.package, items[2], type.items));
+      if (found && items) return wrappedList(shortName(messageType), this.#value(found.package, items[2], type.items));
     }
     throw new Error(`protobuf: no codec for ${messageType} of ${packageName}`);
   }
@@ -304,6 +312,7 @@ class Compiler {
     };
     return {
       wire: Wire.Length,
+      zero: () => ({}),
       write: (value) => (codec ?? get()).write(value),
       read: () => (codec ?? get()).read(),
       readInto: (object) => (codec ?? get()).readInto(object),
@@ -322,13 +331,10 @@ class Compiler {
 
 /** Reads the fields of an embedded Go struct into the object that embeds it. */
 function inlineReader(readers: readonly (FieldReader | undefined)[], messageType: string): FieldReader {
-  const readField = (object: Json, tag: number): void => {
-    const reader = readers[Math.floor(tag / 8)];
-    if (reader) reader(object, tag & 7);
-    else skipValue(tag & 7);
-  };
+  const name = shortName(messageType);
+  const readField = (object: Json, tag: number): void => readKnown(name, readers, object, tag);
   const read = (object: Json, wire: number): void => {
-    checkWire(wire, Wire.Length, messageType);
+    checkWire(wire, Wire.Length, name);
     const outer = enterPart();
     while (hasMore()) readField(object, readVarint());
     leavePart(outer);
@@ -351,7 +357,7 @@ function* fieldsSteps(
   for (let count = 1; hasMore(); count += 1) {
     if (count % valuesOfStep === 0) yield* pause();
     const tag = readVarint();
-    const steps = readers[Math.floor(tag / 8)]?.steps;
+    const steps = readers[fieldNumber(tag)]?.steps;
     if (steps && (tag & 7) === Wire.Length && peekVarint() >= largePartBytes) yield* steps(object);
     else readField(object, tag);
   }
@@ -444,15 +450,14 @@ function mapWriter(name: string, slot: number, number: number, codec: ValueCodec
   };
 }
 
-function checkWire(wire: number, wanted: number, name: string): void {
-  if (wire !== wanted) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${goFieldName(name)}`);
-}
-
 /** Go names that are not just capitalized. */
 const goNames: Readonly<Record<string, string>> = {
   metadata: 'ObjectMeta',
   uid: 'UID',
   ip: 'IP',
+  ipBlock: 'IPBlock',
+  cidr: 'CIDR',
+  reportingComponent: 'ReportingController',
   id: 'ID',
   url: 'URL',
   tls: 'TLS',
@@ -463,7 +468,12 @@ const goNames: Readonly<Record<string, string>> = {
 };
 
 function goFieldName(name: string): string {
-  return goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+  const known = goNames[name];
+  if (known !== undefined) return known;
+  const joined = name
+    .replace(/^\$|^x-kubernetes/, (start) => (start === '$' ? '' : 'x'))
+    .replace(/-(.)/g, (_, char: string) => char.toUpperCase());
+  return joined.charAt(0).toUpperCase() + joined.slice(1);
 }
 
 function singleReader({ name, type, ptr, always, omitzero }: Field, codec: ValueCodec): FieldReader {
@@ -484,7 +494,7 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
     }
   };
   const read = (object: Json, wire: number): void => {
-    checkWire(wire, codec.wire, name);
+    checkWire(wire, codec.wire, goFieldName(name));
     const before = object[name];
     set(object, before !== undefined && codec.readInto ? codec.readInto(before as Json) : codec.read());
   };
@@ -508,7 +518,7 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
       });
       return;
     }
-    checkWire(wire, codec.wire, name);
+    checkWire(wire, codec.wire, goFieldName(name));
     list.push(codec.read() ?? null);
   };
   if (codec.wire !== Wire.Length) {
@@ -534,22 +544,13 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
 }
 
 function mapReader(name: string, codec: ValueCodec): FieldReader {
-  const zero = codec === bytesCodec ? '' : codec.wire === Wire.Varint ? 0 : undefined;
-  const entry = readingOf({
-    begin: (): { key: string; value: unknown } => ({ key: '', value: zero }),
-    parts: {
-      [firstString]: [stringCodec, (state, key: string) => void (state.key = key)],
-      [2 * 8 + codec.wire]: [codec, (state, value: unknown) => void (state.value = value)],
-    },
-    end: (state) => state,
-  });
+  const entry = entryReading(codec);
   const add = (object: Json, read: unknown): void => {
-    const map = (object[name] ??= {}) as Json;
-    const { key, value } = read as { readonly key: string; readonly value: unknown };
-    setOwn(map, key, value ?? (codec === stringCodec ? '' : codec === quantityCodec ? '0' : codec instanceof MessageCodec ? {} : null));
+    const [key, value] = read as MapEntry;
+    setOwn((object[name] ??= {}) as Json, key, value);
   };
   const read = (object: Json, wire: number): void => {
-    checkWire(wire, Wire.Length, name);
+    checkWire(wire, Wire.Length, goFieldName(name));
     add(object, entry.read());
   };
   return Object.assign(read, {

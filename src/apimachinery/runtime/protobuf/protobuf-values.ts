@@ -1,14 +1,20 @@
 /** Codecs of field values: scalars, messages that are strings in JSON (quantities, times), messages that stand for one of several JSON types, and raw JSON. */
 import { Buffer } from 'node:buffer';
-import { canonicalQuantity } from '#apimachinery/api/quantity';
+import { canonicalQuantity, Quantity } from '#apimachinery/api/quantity';
 import { decode } from '../decode.ts';
 import { deepCopy } from '../copy.ts';
 import { DecodeError, encodeRawJson, parseJson, parseJsonSteps, rememberedRawJson } from '../json/json.ts';
 import { JsonSyntaxError } from '../json/json-syntax.ts';
 import { maxNestingDepth } from '../json/json-scan.ts';
 import {
+  checkTag,
+  checkWire,
+  enterEntry,
   enterPart,
+  fieldNumber,
   hasMore,
+  hasMoreOf,
+  leaveEntry,
   leavePart,
   peekVarint,
   readBytes,
@@ -17,6 +23,7 @@ import {
   readInt64,
   readString,
   readVarint,
+  skipInEntry,
   skipValue,
   Wire,
   writeDouble,
@@ -42,6 +49,8 @@ export interface ValueCodec {
   parseSteps?(): Steps<unknown>;
   /** Like `readInto`, but yields to the event loop. */
   readSteps?(object: Record<string, unknown>): Steps<unknown>;
+  /** Returns the value of a map entry that has none; undefined: null. */
+  readonly zero?: () => unknown;
   /** True for types that are slices in Go: nil is not written. */
   readonly nilable?: boolean;
   /** Returns the number of bytes that `write` writes, for values that may be large. */
@@ -54,6 +63,7 @@ function writeLengthDelimited(write: () => void): void {
   writeVarint(writtenBytes() - before);
 }
 
+/** Reads a part at once. */
 export function readPart<T>(read: () => T): T {
   const outer = enterPart();
   const value = read();
@@ -66,27 +76,41 @@ export const valuesOfStep = 512;
 /** Smaller values are read without a yield. */
 export const largePartBytes = 16 * 1024;
 
-/** A field of a message: its codec, and what its value adds to the value of the message. */
-type PartOf<S> = readonly [codec: Pick<ValueCodec, 'read' | 'readSteps' | 'parseSteps'>, add: (state: S, value: never) => void];
+type PartCodec = Pick<ValueCodec, 'wire' | 'read' | 'readSteps' | 'parseSteps'>;
 
-/** A message that stands for a value: its fields by tag add to a state, of which the value is made. */
+/** A field of a message: its Go name, its codec, and what its value adds to the value of the message. */
+type PartOf<S> = readonly [goName: string, codec: PartCodec, add: (state: S, value: never) => void];
+
+/** A message that stands for a value: its fields by number add to a state, of which the value is made. */
 interface MessageParts<S> {
+  /** The Go name. */
+  readonly name: string;
   begin(): S;
   readonly parts: Readonly<Record<number, PartOf<S>>>;
   end(state: S): unknown;
 }
 
-/** Returns the two ways to read such a message: at once, and yielding to the event loop. Unknown fields are skipped. */
-export function readingOf<S>({ begin, parts, end }: MessageParts<S>): Pick<ValueCodec, 'read'> & Required<Pick<ValueCodec, 'parseSteps'>> {
+/** The two ways to read a value: at once, and yielding to the event loop. */
+type Readers = Pick<ValueCodec, 'read'> & Required<Pick<ValueCodec, 'parseSteps'>>;
+
+/** Returns the two ways to read such a message. Unknown fields are skipped. */
+export function readingOf<S>({ name, begin, parts, end }: MessageParts<S>): Readers {
+  const knownPart = (tag: number): PartOf<S> | undefined => {
+    checkTag(name, tag);
+    const part = parts[fieldNumber(tag)];
+    if (part) checkWire(tag & 7, part[1].wire, part[0]);
+    else skipValue(tag & 7);
+    return part;
+  };
   return {
     read() {
       const state = begin();
-      readFields((tag) => {
-        const part = parts[tag];
-        if (!part) return false;
-        part[1](state, part[0].read() as never);
-        return true;
-      });
+      const outer = enterPart();
+      while (hasMore()) {
+        const part = knownPart(readVarint());
+        part?.[2](state, part[1].read() as never);
+      }
+      leavePart(outer);
       return end(state);
     },
     *parseSteps() {
@@ -94,10 +118,8 @@ export function readingOf<S>({ begin, parts, end }: MessageParts<S>): Pick<Value
       const outer = enterPart();
       for (let count = 1; hasMore(); count += 1) {
         if (count % valuesOfStep === 0) yield;
-        const tag = readVarint();
-        const part = parts[tag];
-        if (part) part[1](state, (yield* valueSteps(part[0], tag)) as never);
-        else skipValue(tag & 7);
+        const part = knownPart(readVarint());
+        part?.[2](state, (yield* valueSteps(part[1])) as never);
       }
       leavePart(outer);
       return end(state);
@@ -105,9 +127,48 @@ export function readingOf<S>({ begin, parts, end }: MessageParts<S>): Pick<Value
   };
 }
 
-/** Reads a value whose tag was read, and yields to the event loop if it is large. The caller restores the state of the reading after each yield. */
-export function* valueSteps({ read, readSteps, parseSteps }: PartOf<never>[0], tag: number): Steps<unknown> {
-  if ((tag & 7) !== Wire.Length || peekVarint() < largePartBytes) return read();
+/** The key and value of an entry of a map. */
+export type MapEntry = readonly [key: string, value: unknown];
+
+/** Returns the two ways to read an entry of a map, in which Go does not check the wire types of key and value. */
+export function entryReading(codec: ValueCodec): Readers {
+  const missing = codec.zero ?? (() => null);
+  return {
+    read(): MapEntry {
+      const end = enterEntry();
+      let key = '';
+      let value: unknown;
+      while (hasMoreOf(end)) {
+        const tag = readVarint();
+        const number = fieldNumber(tag);
+        if (number === 1) key = readString();
+        else if (number === 2) value = codec.read();
+        else skipInEntry(tag & 7, end);
+      }
+      leaveEntry(end);
+      return [key, value ?? missing()];
+    },
+    *parseSteps(): Steps<MapEntry> {
+      const end = enterEntry();
+      let key = '';
+      let value: unknown;
+      for (let count = 1; hasMoreOf(end); count += 1) {
+        if (count % valuesOfStep === 0) yield;
+        const tag = readVarint();
+        const number = fieldNumber(tag);
+        if (number === 1) key = readString();
+        else if (number === 2) value = yield* valueSteps(codec);
+        else skipInEntry(tag & 7, end);
+      }
+      leaveEntry(end);
+      return [key, value ?? missing()];
+    },
+  };
+}
+
+/** Reads a value, and yields to the event loop if it is large. The caller restores the state of the reading after each yield. */
+function* valueSteps({ wire, read, readSteps, parseSteps }: PartCodec): Steps<unknown> {
+  if (wire !== Wire.Length || peekVarint() < largePartBytes) return read();
   if (readSteps) return yield* readSteps({});
   return parseSteps ? yield* parseSteps() : read();
 }
@@ -121,11 +182,13 @@ const thirdString = 0x1a;
 
 export const stringCodec: ValueCodec = {
   wire: Wire.Length,
+  zero: () => '',
   write: (value) => writeString((value as string | undefined) ?? ''),
   read: readString,
 };
 export const bytesCodec: ValueCodec = {
   wire: Wire.Length,
+  zero: () => '',
   nilable: true,
   write(value) {
     const bytes = Buffer.from((value as string | undefined) ?? '', 'base64');
@@ -134,34 +197,57 @@ export const bytesCodec: ValueCodec = {
   },
   read: () => readBytes().toString('base64'),
 };
+const boolCodec: ValueCodec = {
+  wire: Wire.Varint,
+  zero: () => false,
+  write: (value) => writeVarint(value ? 1 : 0),
+  read: () => readVarint() !== 0,
+};
+const int32Codec: ValueCodec = {
+  wire: Wire.Varint,
+  zero: () => 0,
+  write: (value) => writeInteger((value as number | undefined) ?? 0),
+  read: readInt32,
+};
+const int64Codec: ValueCodec = {
+  wire: Wire.Varint,
+  zero: () => 0,
+  write: (value) => writeInteger((value as number | bigint | undefined) ?? 0),
+  read: readInt64,
+};
 export const scalarCodecs: Readonly<Record<string, ValueCodec>> = {
   string: stringCodec,
   bytes: bytesCodec,
-  bool: { wire: Wire.Varint, write: (value) => writeVarint(value ? 1 : 0), read: () => readVarint() !== 0 },
-  int32: { wire: Wire.Varint, write: (value) => writeInteger((value as number | undefined) ?? 0), read: readInt32 },
-  int64: { wire: Wire.Varint, write: (value) => writeInteger((value as number | bigint | undefined) ?? 0), read: readInt64 },
+  bool: boolCodec,
+  int32: int32Codec,
+  int64: int64Codec,
   double: { wire: Wire.Fixed64, write: (value) => writeDouble(Number(value ?? 0)), read: readDouble },
 };
 
-export const quantityCodec: ValueCodec = {
+const quantityCodec: ValueCodec = {
   wire: Wire.Length,
+  zero: () => '0',
   write: (value) =>
     writeLengthDelimited(() => {
       writeString(value === undefined ? '0' : String(value));
       writeVarint(firstString);
     }),
   ...readingOf({
-    begin: () => ({ text: '' }),
-    parts: { [firstString]: [stringCodec, (state, text: string) => void (state.text = text)] },
-    end({ text }) {
-      try {
-        return text === '' ? '0' : canonicalQuantity(text);
-      } catch (error) {
-        throw new DecodeError((error as Error).message, { cause: error });
-      }
-    },
+    name: 'Quantity',
+    begin: () => ({ quantity: '0' }),
+    parts: { 1: ['String_', stringCodec, (state, text: string) => void (state.quantity = parsedQuantity(text))] },
+    end: ({ quantity }) => quantity,
   }),
 };
+
+function parsedQuantity(text: string): string {
+  try {
+    // Unlike JSON, upstream does not trim the text.
+    return text === text.trim() ? canonicalQuantity(text) : Quantity.parse(text).toString();
+  } catch (error) {
+    throw new DecodeError((error as Error).message, { cause: error });
+  }
+}
 
 const intOrStringCodec: ValueCodec = {
   wire: Wire.Length,
@@ -176,11 +262,12 @@ const intOrStringCodec: ValueCodec = {
       writeVarint(firstVarint);
     }),
   ...readingOf({
+    name: 'IntOrString',
     begin: () => ({ isText: false, number: 0, text: '' }),
     parts: {
-      [firstVarint]: [{ read: readVarint }, (state, type: number) => void (state.isText = type === 1)],
-      [secondVarint]: [{ read: readInt32 }, (state, number: number) => void (state.number = number)],
-      [thirdString]: [stringCodec, (state, text: string) => void (state.text = text)],
+      1: ['Type', int64Codec, (state, type: number | bigint) => void (state.isText = type === 1)],
+      2: ['IntVal', int32Codec, (state, number: number) => void (state.number = number)],
+      3: ['StrVal', stringCodec, (state, text: string) => void (state.text = text)],
     },
     end: ({ isText, number, text }) => (isText ? text : number),
   }),
@@ -212,10 +299,11 @@ function timeCodec(micro: boolean): ValueCodec {
       });
     },
     ...readingOf({
+      name: 'Timestamp',
       begin: (): { isAny: boolean; seconds: number | bigint; nanos: number } => ({ isAny: peekVarint() > 0, seconds: 0, nanos: 0 }),
       parts: {
-        [firstVarint]: [{ read: readInt64 }, (state, seconds: number | bigint) => void (state.seconds = seconds)],
-        [secondVarint]: [{ read: readInt32 }, (state, nanos: number) => void (state.nanos = nanos)],
+        1: ['Seconds', int64Codec, (state, seconds: number | bigint) => void (state.seconds = seconds)],
+        2: ['Nanos', int32Codec, (state, nanos: number) => void (state.nanos = nanos)],
       },
       end({ isAny, seconds, nanos }) {
         if (!isAny) return undefined;
@@ -255,6 +343,7 @@ const undecodable = (error: unknown): unknown =>
 
 /** Returns a codec of JSON in field 1 of a message. */
 function jsonCodec(
+  name: string,
   encode: (value: unknown) => string,
   decode: (bytes: Buffer) => unknown,
   decodeSteps: (bytes: Buffer) => Steps<unknown>,
@@ -269,10 +358,12 @@ function jsonCodec(
       });
     },
     ...readingOf({
+      name,
       begin: (): { value: unknown } => ({ value: undefined }),
       parts: {
-        [firstString]: [
-          { read: () => decode(readBytes()), parseSteps: () => decodeSteps(readBytes()) },
+        1: [
+          'Raw',
+          { wire: Wire.Length, read: () => decode(readBytes()), parseSteps: () => decodeSteps(readBytes()) },
           (state, value: unknown) => void (state.value = value),
         ],
       },
@@ -281,14 +372,15 @@ function jsonCodec(
   };
 }
 
-/** RawExtension with JSON content. */
-const rawCodec = jsonCodec(encodeRawJson, parseRaw, parseRawSteps);
+/** Returns the codec of a message with JSON content. */
+const rawCodec = (name: string): ValueCodec => jsonCodec(name, encodeRawJson, parseRaw, parseRawSteps);
 
 /** Characters that JSON.stringify encodes differently from Go. */
 const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
 
 /** FieldsV1 is large and has no numbers: JSON.parse is sufficient. */
 const fieldsCodec = jsonCodec(
+  'FieldsV1',
   fieldsText,
   (bytes) => (isShortText(bytes) ? parseFields(bytes) : parseRaw(bytes)),
   function* (bytes) {
@@ -339,17 +431,18 @@ export const specialCodecs: Readonly<Record<string, ValueCodec>> = {
   'k8s.io.apimachinery.pkg.apis.meta.v1.Time': timeCodec(false),
   'k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime': timeCodec(true),
   'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': fieldsCodec,
-  'k8s.io.apimachinery.pkg.runtime.RawExtension': rawCodec,
-  'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
+  'k8s.io.apimachinery.pkg.runtime.RawExtension': rawCodec('RawExtension'),
+  'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec('JSON'),
 };
 
 /** Returns how to read a message of either one value or a list. */
-function oneOrMany(one: ValueCodec, item: ValueCodec): Pick<ValueCodec, 'read' | 'parseSteps'> {
+function oneOrMany(name: string, one: ValueCodec, items: string, item: ValueCodec): Pick<ValueCodec, 'read' | 'parseSteps'> {
   return readingOf({
+    name,
     begin: (): { single: unknown; readonly list: unknown[] } => ({ single: undefined, list: [] }),
     parts: {
-      [firstString]: [one, (state, value: unknown) => void (state.single = value)],
-      [secondString]: [item, ({ list }, value: unknown) => void list.push(value)],
+      1: ['Schema', one, (state, value: unknown) => void (state.single = value)],
+      2: [items, item, ({ list }, value: unknown) => void list.push(value)],
     },
     end: ({ single, list }) => (list.length > 0 ? list : single),
   });
@@ -369,7 +462,7 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
           );
         else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
       }),
-    ...oneOrMany(schema, schema),
+    ...oneOrMany('JSONSchemaPropsOrArray', schema, 'JSONSchemas', schema),
   }),
   'apiextensions_v1.JSONSchemaPropsOrBool': (schema, type) => ({
     wire: Wire.Length,
@@ -380,10 +473,11 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
         writeVarint(firstVarint);
       }),
     ...readingOf({
+      name: 'JSONSchemaPropsOrBool',
       begin: (): { allows: boolean; props: unknown } => ({ allows: false, props: undefined }),
       parts: {
-        [firstVarint]: [{ read: readVarint }, (state, allows: number) => void (state.allows = allows !== 0)],
-        [secondString]: [schema, (state, props: unknown) => void (state.props = props)],
+        1: ['Allows', boolCodec, (state, allows: boolean) => void (state.allows = allows)],
+        2: ['Schema', schema, (state, props: unknown) => void (state.props = props)],
       },
       end: ({ allows, props }) => props ?? allows,
     }),
@@ -395,7 +489,7 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
         if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
         else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
       }),
-    ...oneOrMany(schema, stringCodec),
+    ...oneOrMany('JSONSchemaPropsOrStringArray', schema, 'Property', stringCodec),
   }),
 };
 
@@ -413,25 +507,17 @@ export function writeEach(list: readonly unknown[], codec: ValueCodec, tag: numb
   for (let i = list.length - 1; i >= 0; i--) writeTagged(codec, list[i] ?? undefined, tag);
 }
 
-/** Reads the fields of a message; `field` returns false for unknown ones. */
-function readFields(field: (tag: number) => boolean): void {
-  readPart(() => {
-    while (hasMore()) {
-      const tag = readVarint();
-      if (!field(tag)) skipValue(tag & 7);
-    }
-  });
-}
-
 /** Returns the codec of a list that is wrapped in a message (`ExtraValue`, `Verbs`). */
-export function wrappedList(item: ValueCodec): ValueCodec {
+export function wrappedList(name: string, item: ValueCodec): ValueCodec {
   return {
     wire: Wire.Length,
     nilable: true,
     write: (value) => writeLengthDelimited(() => writeEach((value as readonly unknown[] | undefined) ?? [], item, firstString)),
+    zero: () => [],
     ...readingOf({
+      name,
       begin: (): unknown[] => [],
-      parts: { [firstString]: [item, (list, value: unknown) => void list.push(value)] },
+      parts: { 1: ['Items', item, (list, value: unknown) => void list.push(value)] },
       end: (list) => list,
     }),
   };

@@ -194,6 +194,44 @@ export function leavePart(outer: number): void {
   end = outer;
 }
 
+/** Begins an entry of a map, and returns its end. As in Go, a key or value ends within the message of the map, but may exceed the entry. */
+export function enterEntry(): number {
+  const length = readLength();
+  return at + length;
+}
+
+/** True if the entry has more fields. */
+export function hasMoreOf(entryEnd: number): boolean {
+  return at < entryEnd;
+}
+
+export function leaveEntry(entryEnd: number): void {
+  at = entryEnd;
+}
+
+/** Skips the value of an unknown field of an entry. */
+export function skipInEntry(wire: number, entryEnd: number): void {
+  skipValue(wire);
+  if (at > entryEnd) throw unexpectedEnd();
+}
+
+/** Returns the field number of a tag: an int32, as in Go. */
+export function fieldNumber(tag: number): number {
+  return Math.floor(tag / 8) | 0;
+}
+
+/** Throws DecodeError for a tag that no message may have. */
+export function checkTag(message: string, tag: number): void {
+  const wire = tag & 7;
+  if (wire === Wire.EndGroup) throw new DecodeError(`proto: ${message}: wiretype end group for non-group`);
+  const number = fieldNumber(tag);
+  if (number <= 0) throw new DecodeError(`proto: ${message}: illegal tag ${number} (wire type ${wire})`);
+}
+
+export function checkWire(wire: number, wanted: number, goName: string): void {
+  if (wire !== wanted) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${goName}`);
+}
+
 /** Reads an unsigned number, inexact above 2^53: for tags, lengths and booleans. */
 export function readVarint(): number {
   let value = 0;

@@ -33,6 +33,9 @@ describe('decodeProtobuf', () => {
     },
     { name: 'the zero time', raw: '0a02 4200', object: { metadata: {} } },
     { name: 'a map entry without a value', raw: '0a05 5a03 0a0161', object: { metadata: { labels: { a: '' } } } },
+    { name: 'a map key that exceeds its entry', raw: '0a08 5a02 0a02 0a00 0a00', object: { metadata: { labels: { '\n\0': '' } } } },
+    { name: 'a map entry with other wire types', raw: '0a08 5a06 080161 110162', object: { metadata: { labels: { a: 'b' } } } },
+    { name: 'an unknown field of a map entry', raw: '0a07 5a05 0a0161 0005', object: { metadata: { labels: { a: '' } } } },
     { name: 'the last of two values', raw: '0a06 0a0161 0a0162', object: { metadata: { name: 'b' } } },
     { name: 'an explicit zero of a pointer', raw: '0a02 5000', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
   ])('$name', ({ raw, object }) => {
@@ -51,6 +54,11 @@ describe('decodeProtobuf', () => {
     { name: 'the end of no group', raw: '0c', message: 'proto: PartialObjectMetadata: wiretype end group for non-group' },
     { name: 'an unknown group that does not end', raw: '0a03 fb0108', message: 'unexpected EOF' },
     { name: 'a negative length', raw: '0aff ffffffffffffffff01', message: 'proto: negative length found during unmarshaling' },
+    { name: 'another wire type in a time', raw: '0a04 4202 0a00', message: 'proto: wrong wireType = 2 for field Seconds' },
+    { name: 'the number zero in a time', raw: '0a04 4202 0001', message: 'proto: Timestamp: illegal tag 0 (wire type 0)' },
+    { name: 'the end of no group in a time', raw: '0a03 4201 14', message: 'proto: Timestamp: wiretype end group for non-group' },
+    { name: 'a negative number', raw: '80 80 80 80 40 01', message: 'proto: PartialObjectMetadata: illegal tag -2147483648 (wire type 0)' },
+    { name: 'a value of a map entry that exceeds the message', raw: '0a04 5a02 0a05', message: 'unexpected EOF' },
     { name: 'a time without a text form', raw: '0a0c 42 0a 08 ffffffffffffffff7f', message: 'year outside of range' },
   ])('rejects $name', ({ raw, message }) => {
     expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(DecodeError);

@@ -30,7 +30,7 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
 }
 
 /** Responds with 304 or 412 if the preconditions require it; otherwise returns false. */
-function isAnswered(context: RequestContext, contentType: string, answer: OpenApiAnswer): boolean {
+function isAnswered(context: RequestContext, contentType: string | undefined, answer: OpenApiAnswer): boolean {
   const { headers } = context;
   if (answer.etag !== '') headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept');
   const met = precondition((name) => context.header(name), answer);
@@ -94,7 +94,8 @@ async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Pr
   const { pieces, size } = await openApi.index();
   const type = 'text/plain; charset=utf-8';
   const answer = { pieces, size, etag: '', modified: new Date().toUTCString() };
-  if (isAnswered(context, type, answer) || isPart(context, type, answer)) return;
+  // Upstream determines the type only with the body.
+  if (isAnswered(context, undefined, answer) || isPart(context, type, answer)) return;
   context.exchange.sendPieces(200, startHeaders(context, 200, type), pieces, size);
 }
 
