@@ -71,6 +71,9 @@ export class KubeletCertificates {
   /** Common name of the API server's client certificate. Beside it, only members of system:masters may use the kubelets. */
   @IsString()
   clientName = '';
+
+  /** Ports on which the kubelets listen at the moment, for the API server. */
+  ports?: Set<number>;
 }
 
 /** Configuration of the simulated nodes. */

@@ -1,4 +1,6 @@
+import type { NodeAffinity } from 'kubenest/types/core_v1';
 import type { Score } from './framework/framework.ts';
+import type { DefaultConstraints } from './framework/spread-constraint.ts';
 import { dynamicResourcesScore } from './scores/dynamic-resources.ts';
 import { interPodAffinityScore } from './scores/inter-pod-affinity.ts';
 import { nodeAffinityScore } from './scores/node-affinity.ts';
@@ -12,6 +14,8 @@ export interface ScoreArguments {
   readonly scoringStrategy?: ScoringStrategy;
   readonly balancedResources?: readonly string[];
   readonly hardPodAffinityWeight?: number;
+  readonly addedAffinity?: NodeAffinity;
+  readonly defaultConstraints?: DefaultConstraints;
 }
 
 /**
@@ -22,12 +26,14 @@ export function newScores({
   scoringStrategy = { resources: cpuAndMemory, score: leastAllocated },
   balancedResources = ['cpu', 'memory'],
   hardPodAffinityWeight = 1,
+  addedAffinity,
+  defaultConstraints,
 }: ScoreArguments = {}): readonly Score[] {
   return [
     taintTolerationScore,
-    nodeAffinityScore,
+    nodeAffinityScore(addedAffinity),
     nodeResourcesFitScore(scoringStrategy),
-    podTopologySpreadScore,
+    podTopologySpreadScore(defaultConstraints),
     interPodAffinityScore(hardPodAffinityWeight),
     dynamicResourcesScore,
     nodeResourcesBalancedAllocation(balancedResources),

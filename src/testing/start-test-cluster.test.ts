@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdmissionPlugin, type Attributes, Configuration, forbidden, inject } from 'kubenest/sdk';
 import { IsString } from 'kubenest/sdk/configuration';
-import { describe, expect, it } from 'vitest';
+import type { Node } from 'kubenest/types/core_v1';
+import { describe, expect, it, vi } from 'vitest';
 import { startTestCluster } from './start-test-cluster.ts';
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
@@ -188,9 +189,33 @@ describe('startTestCluster', () => {
       await using cluster = await startTestCluster({ storage });
       await cluster.fetch(configMaps, { body: configMap('kept') });
     }
-    await using cluster = await startTestCluster({ storage });
-    expect((await cluster.fetch(`${configMaps}/kept`)).status).toBe(200);
+    {
+      await using cluster = await startTestCluster({ storage });
+      expect((await cluster.fetch(`${configMaps}/kept`)).status).toBe(200);
+    }
     await rm(folder, { recursive: true });
+  });
+
+  it('has nodes whose kubelets answer, also through the proxy', async () => {
+    await using cluster = await startTestCluster({ controllers: ['*'], nodes: 1 });
+    const pod = (rest: string): string => `/api/v1/namespaces/default/pods/web${rest}`;
+    const spec = { containers: [{ name: 'c', image: 'nginx' }] };
+    // The default ServiceAccount may not exist yet.
+    await vi.waitFor(async () => {
+      const metadata = { name: 'web', annotations: { 'node.kubenest.dev/logs': 'one' } };
+      expect((await cluster.fetch('/api/v1/namespaces/default/pods', { body: { metadata, spec } })).status).toBe(201);
+    });
+    await vi.waitFor(async () => expect(await (await cluster.fetch(pod(''))).json()).toMatchObject({ status: { phase: 'Running' } }));
+    expect(await (await cluster.fetch(pod('/log'))).text()).toBe('one\n');
+    const node = (await (await cluster.fetch('/api/v1/nodes/node-1')).json()) as Node;
+    const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
+    for (const name of ['node-1', `node-1:${port}`]) {
+      const summary = await cluster.fetch(`/api/v1/nodes/${name}/proxy/stats/summary`);
+      expect(await summary.json()).toMatchObject({ node: { nodeName: 'node-1' }, pods: [{ podRef: { name: 'web' } }] });
+    }
+    // Nothing else of the loopback interface.
+    const other = await cluster.fetch('/api/v1/nodes/node-1:1/proxy/stats/summary');
+    expect(await other.json()).toMatchObject({ code: 400, message: 'address not allowed' });
   });
 
   it('returns a configured client of the JavaScript library', async () => {

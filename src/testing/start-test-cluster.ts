@@ -18,11 +18,11 @@ import { type App, createApp } from '#cmd/app';
 import { selectedControllers } from '#cmd/builtin-controllers';
 import { createObject } from '#cmd/objects/create-object';
 import { loadSimulatedNodes } from '#cmd/simulated-nodes';
-import type { NodeShape } from '#plugins/nodes/options';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
+import { type KubeletSides, kubeletSides } from './kubelet-certificates.ts';
 import type { TestRequest } from './test-request.ts';
 import { serviceAccountTokens } from './service-account-key.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
@@ -72,7 +72,7 @@ export interface TestClusterOptions {
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Controllers that run in the server, as `--controllers` names them (`*`: all that run by default). Default: none. */
   readonly controllers?: readonly string[] | undefined;
-  /** Number of simulated nodes, on which the scheduler places pods. Default: 0, without a scheduler. Their kubelets answer no logs or exec. */
+  /** Number of simulated nodes, on which the scheduler places pods. Default: 0, without a scheduler. Their kubelets listen on 127.0.0.1. */
   readonly nodes?: number | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects with all problems if any is invalid. */
   readonly flags?: readonly string[] | undefined;
@@ -120,9 +120,10 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const configured = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const controllers = selectedControllers(options.controllers ?? []);
   const rootCertificateAuthority = serving?.certificateAuthority;
-  const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
-  const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];
-  const app = await createApp({ ...configured, controllers, rootCertificateAuthority, ...options.config }, { plugins });
+  const kubelets = options.nodes ? await kubeletSides() : undefined;
+  const plugins = [...(options.plugins ?? []).map(contributed), ...(kubelets ? await nodesOf(options, kubelets) : [])];
+  const kubelet = kubelets?.client ?? configured.kubelet;
+  const app = await createApp({ ...configured, controllers, rootCertificateAuthority, kubelet, ...options.config }, { plugins });
   try {
     const address = await app.start();
     app.startControllers();
@@ -164,9 +165,9 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
   return { backend: 'embedded', file: storage?.file };
 }
 
-async function nodeShape(count: number): Promise<NodeShape> {
+async function nodesOf({ nodes: count }: TestClusterOptions, { kubelet }: KubeletSides): Promise<LoadedContribution[]> {
   const { NodeShape } = await import('#plugins/nodes/options');
-  return Object.assign(new NodeShape(), { count });
+  return loadSimulatedNodes({ nodes: [Object.assign(new NodeShape(), { count })], kubelet });
 }
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {

@@ -64,7 +64,11 @@ export class KubeletServers implements AsyncDisposable {
       server.listen(0, '127.0.0.1', resolve);
     });
     server.unref();
-    return (server.address() as AddressInfo).port;
+    const { port } = server.address() as AddressInfo;
+    const { ports } = this.certificates;
+    ports?.add(port);
+    server.once('close', () => ports?.delete(port));
+    return port;
   }
 
   async stop(node: string): Promise<void> {

@@ -580,6 +580,18 @@ describe('graceful deletion', () => {
   });
 
   it.each([
+    { name: 'whose own end is later', script: 'trap "" TERM; sleep 99', second: 30, exit: 'exit 137' },
+    { name: 'whose own end comes first', script: 'trap "" TERM; sleep 9; exit 4', second: 9, exit: 'exit 4' },
+    { name: 'that handles SIGTERM before its own end', script: 'trap "sleep 2; exit 5" TERM; sleep 99', second: 2, exit: 'exit 5' },
+    { name: 'that has not set its trap yet', script: 'sleep 8; trap "" TERM; sleep 99', second: 0, exit: 'exit 143' },
+    { name: 'that has reset its trap', script: 'trap "" TERM; trap - TERM; sleep 99', second: 0, exit: 'exit 143' },
+  ])('waits for a command $name', ({ script, second, exit }) => {
+    const finalizers = ['example.com/keep'];
+    const { moments } = live(running({}, deleted(30, { finalizers }), ['sh', '-c', script]));
+    expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, exit]]);
+  });
+
+  it.each([
     { name: 'that sleeps', preStop: { sleep: { seconds: 5 } }, grace: 30, second: 5 },
     { name: 'with a command that sleeps', preStop: { exec: { command: ['sh', '-c', 'sleep 7'] } }, grace: 30, second: 7 },
     { name: 'that takes longer than the grace period', preStop: { sleep: { seconds: 79 } }, grace: 10, second: 10 },

@@ -7,7 +7,7 @@ import { containersOf, type PodContainer } from './container-roles.ts';
 import { endedStatus, resourcesOf, waitingStatus } from './container-status.ts';
 import { conditionsOf } from './pod-conditions.ts';
 import { phaseOf } from './pod-phase.ts';
-import { preStopMs, processPlan } from './process-plan.ts';
+import { preStopMs, terminationOf } from './process-plan.ts';
 import { durationSetting } from './settings.ts';
 
 /** Addresses of a pod. */
@@ -275,7 +275,7 @@ function endAll(pod: Pod, status: PodStatus, now: number, isKilled: boolean, { f
   let result = status;
   for (const one of containersOf(pod, status)) {
     if (!one.status?.state?.running) continue;
-    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).termination.exitCode;
+    const exitCode = isKilled ? 137 : terminationOf(pod, one.container, files).exitCode;
     result = withStatus(result, one, endedStatus(one.status, exitCode, timeText(now)));
   }
   return result;
@@ -304,9 +304,9 @@ function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   if (running.length === 0) return { at: 0, run: (now) => deletion(pod, now) };
   const graceMs = deletionGracePeriodSeconds * 1_000;
   const start = timeOf(deletionTimestamp) - graceMs;
-  const stops = running.map(({ container, role }) => {
+  const stops = running.map(({ container }) => {
     const hookMs = Math.min(preStopMs(pod, container, host.files), graceMs);
-    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? processPlan(pod, container, role, host.files).termination.ms;
+    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? terminationOf(pod, container, host.files).ms;
     return { delay: hookMs + endMs, isKilled: endMs > 0 && hookMs + endMs >= graceMs };
   });
   const delay = Math.max(...stops.map((stop) => stop.delay));

@@ -1,10 +1,11 @@
 import type { Container, Pod } from 'kubenest/types/core_v1';
 import { initialFiles } from './container-files.ts';
-import type { Role } from './container-roles.ts';
+import { type Role, statusOf } from './container-roles.ts';
 import { type FileStore, noStore } from './file-store.ts';
 import { imageProgramOf } from './image-program.ts';
 import type { ProcessResult } from '../shell/process.ts';
-import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
+import { timeOf } from '../time.ts';
+import { ifSimulated, runMainProcess, runSimulated, startOf } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
 /** Simulated course of a container's process. */
@@ -12,8 +13,12 @@ export interface ProcessPlan {
   /** Run time in milliseconds; Infinity if the process does not end by itself. */
   readonly runMs: number;
   readonly exitCode: number;
-  /** Time that the process takes after SIGTERM in milliseconds, and its exit code then. */
-  readonly termination: { readonly ms: number; readonly exitCode: number };
+}
+
+/** Time that a process takes after SIGTERM in milliseconds, and its exit code then. */
+export interface Termination {
+  readonly ms: number;
+  readonly exitCode: number;
 }
 
 const sigterm = 143;
@@ -49,19 +54,41 @@ export function preStopMs(pod: Pod, container: Container, store: FileStore = noS
   return (result?.seconds ?? 0) * 1_000;
 }
 
-function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
-  const run = runMainProcess(pod, container, store, Infinity, { isTerminated: pod.metadata.deletionTimestamp !== undefined });
-  if (!run) return undefined;
-  const { exitCode, seconds, trapped } = run.result;
-  const termination = trapped ? { ms: trapped.seconds * 1_000, exitCode: trapped.exitCode } : { ms: 0, exitCode: sigterm };
-  return { runMs: seconds * 1_000, exitCode, termination };
+/**
+ * Returns how a container's process ends after SIGTERM: by the trap that its command has set by then. A process that survives the signal
+ * still ends by itself.
+ */
+export function terminationOf(pod: Pod, container: Container, store: FileStore = noStore): Termination {
+  const seconds = secondsToSigterm(pod, container, store);
+  const run = runMainProcess(pod, container, store, seconds, { isTerminated: seconds !== Infinity });
+  if (!run) return { ms: 0, exitCode: isOfJob(pod) ? sigterm : 0 };
+  const { trapped } = run.result;
+  if (!trapped) return { ms: 0, exitCode: sigterm };
+  if (trapped.seconds !== Infinity) return { ms: trapped.seconds * 1_000, exitCode: trapped.exitCode };
+  const whole = runMainProcess(pod, container, store)?.result;
+  return { ms: ((whole?.seconds ?? Infinity) - seconds) * 1_000, exitCode: whole?.exitCode ?? 0 };
 }
 
+/** Time from the start of a container to SIGTERM, which follows the preStop hook; Infinity if the pod is not being deleted. */
+function secondsToSigterm(pod: Pod, container: Container, store: FileStore): number {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  if (deletionTimestamp === undefined) return Infinity;
+  const graceMs = deletionGracePeriodSeconds * 1_000;
+  const at = timeOf(deletionTimestamp) - graceMs + Math.min(preStopMs(pod, container, store), graceMs);
+  return Math.max(0, at - startOf(statusOf(pod, container))) / 1_000;
+}
+
+function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
+  const run = runMainProcess(pod, container, store);
+  return run && { runMs: run.result.seconds * 1_000, exitCode: run.result.exitCode };
+}
+
+const isOfJob = (pod: Pod): boolean => pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
+
 function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
-  const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
   const program = imageProgramOf(container);
   const hasCommand = Boolean(container.command?.length || container.args?.length);
   const isTask = role === 'main' && hasCommand && !program && !container.stdin && (pod.spec?.restartPolicy ?? 'Always') !== 'Always';
-  const ends = (role === 'init' || (role === 'main' && isJob) || isTask) && !program?.isIdle;
-  return { runMs: ends ? 0 : Infinity, exitCode: 0, termination: { ms: 0, exitCode: isJob ? sigterm : 0 } };
+  const ends = (role === 'init' || (role === 'main' && isOfJob(pod)) || isTask) && !program?.isIdle;
+  return { runMs: ends ? 0 : Infinity, exitCode: 0 };
 }

@@ -114,6 +114,8 @@ export class Process {
   #nesting = 0;
   #repetitions = 0;
   #seconds = 0;
+  /** Time at which the process is left. */
+  #until: number;
 
   constructor(
     words: readonly string[],
@@ -122,6 +124,7 @@ export class Process {
     const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
     this.#allowance = Math.min(maxWork, leastWork + 4 * length(words) + length(Object.values(context.env)));
     this.files = context.files ?? new SimulatedFiles();
+    this.#until = context.untilSeconds ?? Infinity;
   }
 
   /** Runs the work of the process, which returns its exit code. */
@@ -150,6 +153,7 @@ export class Process {
     const { trap } = this;
     if (!trap) return undefined;
     this.#seconds = 0;
+    this.#until = Infinity;
     try {
       const exitCode = limitWork(this.#allowance, () => trap(streams));
       return exitCode === undefined ? { seconds: Infinity, exitCode: 0 } : { seconds: this.#seconds, exitCode };
@@ -166,15 +170,15 @@ export class Process {
   /** Lets time pass. */
   sleep(seconds: number): void {
     this.#seconds += seconds;
-    if (this.#seconds === Infinity || this.#seconds > (this.context.untilSeconds ?? Infinity)) throw new ProcessLeft();
+    if (this.#seconds === Infinity || this.#seconds > this.#until) throw new ProcessLeft();
   }
 
   /** Lets the time pass in which a loop repeats itself, up to the iterations whose output is shown. */
   repeat(periodSeconds: number): void {
-    const { untilSeconds = Infinity, showsRepetition = false, maxRepetitions = 0 } = this.context;
+    const { showsRepetition = false, maxRepetitions = 0 } = this.context;
     if (periodSeconds > 0 && ++this.#repetitions < maxRepetitions) return;
-    if (!showsRepetition || untilSeconds === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
-    const iterations = Math.floor((untilSeconds - this.#seconds) / periodSeconds) - shownIterations;
+    if (!showsRepetition || this.#until === Infinity || periodSeconds <= 0) return this.sleep(Infinity);
+    const iterations = Math.floor((this.#until - this.#seconds) / periodSeconds) - shownIterations;
     if (iterations > 0) this.#seconds += iterations * periodSeconds;
   }
 

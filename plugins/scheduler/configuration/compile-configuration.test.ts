@@ -1,8 +1,12 @@
+import type { Node, PodSpec, Service } from 'kubenest/types/core_v1';
 import type { AllocationResult, DeviceClass, ResourceSlice } from 'kubenest/types/resource_v1';
 import { describe, expect, it } from 'vitest';
 import { readConfiguration } from '#sdk/internal';
+import { fitError } from '../fit-error.ts';
 import type { Score } from '../framework/framework.ts';
 import { podInfo } from '../framework/pod-info.ts';
+import type { Profile } from '../profile.ts';
+import { schedulePod } from '../scheduling-cycle.ts';
 import { testCluster, testNode, testPod } from '../test-objects.ts';
 import { compileConfiguration, type CompiledConfiguration } from './compile-configuration.ts';
 import { SchedulerConfiguration } from './scheduler-configuration.ts';
@@ -105,7 +109,42 @@ describe('refuses with all problems', () => {
       argumentsOf('InterPodAffinity', { hardPodAffinityWeight: 101 }),
       [`${at}.args.hardPodAffinityWeight: hardPodAffinityWeight must not be greater than 100`],
     ],
-    [argumentsOf('NodeResourcesFit', { ignoredResources: [] }), [`${at}.args.ignoredResources is unknown`]],
+    [
+      argumentsOf('NodeResourcesFit', { ignoredResourceGroups: ['example.com/a'] }),
+      [`${at}.args.ignoredResourceGroups: each of ignoredResourceGroups must be the part of a name before the slash`],
+    ],
+    [
+      argumentsOf('NodeAffinity', {
+        addedAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In' }] }, { matchFields: [{ key: 'b', operator: 'Exists' }] }],
+          },
+        },
+      }),
+      [
+        `${at}.args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values: for 'in', 'notin' operators, values set can't be empty`,
+        `${at}.args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[1].matchFields[0].key: "b" is not a field of nodes that can be selected`,
+      ],
+    ],
+    [
+      argumentsOf('PodTopologySpread', {
+        defaultConstraints: [
+          { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' },
+          { maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' },
+        ],
+      }),
+      [
+        `${at}.args.defaultConstraints[1]: duplicate value {zone, ScheduleAnyway}`,
+        `${at}.args.defaultingType: must be List when defaultConstraints are not empty`,
+      ],
+    ],
+    [
+      argumentsOf('PodTopologySpread', {
+        defaultingType: 'List',
+        defaultConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} }],
+      }),
+      [`${at}.args.defaultConstraints[0].labelSelector is unknown`],
+    ],
     [
       argumentsOf('NodeResourcesFit', { scoringStrategy: { type: 'RequestedToCapacityRatio' } }),
       [`${at}.args.scoringStrategy.requestedToCapacityRatio: must be specified when type is RequestedToCapacityRatio`],
@@ -125,6 +164,77 @@ describe('refuses with all problems', () => {
     ],
   ])('%j', (configuration, problems) => {
     expect(() => read(configuration)).toThrow(expect.objectContaining({ problems }));
+  });
+});
+
+/** The answers of kube-scheduler with the same arguments: nodes of pools a and b with 8 CPU, and of pool c, which the profile excludes. */
+describe('schedules with the added affinity, without ignored resources, and by the default constraints', () => {
+  const inPool = (...values: string[]): object => ({ matchExpressions: [{ key: 'pool', operator: 'In', values }] });
+  const spread = (topologyKey: string, whenUnsatisfiable: string): object => ({ maxSkew: 1, topologyKey, whenUnsatisfiable });
+  const [profile] = read({
+    profiles: [
+      {
+        pluginConfig: [
+          {
+            name: 'NodeAffinity',
+            args: {
+              addedAffinity: {
+                requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [inPool('a', 'b')] },
+                preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: inPool('b') }],
+              },
+            },
+          },
+          { name: 'NodeResourcesFit', args: { ignoredResources: ['example.com/x'], ignoredResourceGroups: ['ignored.example.com'] } },
+          {
+            name: 'PodTopologySpread',
+            args: {
+              defaultingType: 'List',
+              defaultConstraints: [spread('pool', 'DoNotSchedule'), spread('kubernetes.io/hostname', 'ScheduleAnyway')],
+            },
+          },
+        ],
+      },
+    ],
+  }).profiles as [Profile];
+  const node = (name: string): Node => testNode(name, { labels: { pool: name.charAt(0) }, allocatable: { cpu: '8' } });
+  const selected = { app: 'x' };
+  const service: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's', namespace: 'default' },
+    spec: { selector: selected },
+  };
+  const requesting = (resource: string, amount = '1'): PodSpec => ({
+    containers: [{ name: 'c', image: 'i', resources: { requests: { [resource]: amount } } }],
+  });
+  const enforced = "1 node(s) didn't match scheduler-enforced node affinity";
+  it.each<{ name: string; spec?: PodSpec; present?: string[]; want: string }>([
+    { name: 'the preferred pool', want: 'pool b' },
+    { name: 'the pool with fewer pods of the service', present: ['b-1'], want: 'pool a' },
+    {
+      name: 'no node once pool c would have two pods fewer',
+      present: ['a-1', 'b-1'],
+      want: `0/5 nodes are available: ${enforced}, 4 node(s) didn't match pod topology spread constraints.`,
+    },
+    { name: 'an ignored resource', spec: requesting('example.com/x'), want: 'pool b' },
+    { name: 'a resource of an ignored group', spec: requesting('ignored.example.com/y'), want: 'pool b' },
+    {
+      name: 'another resource',
+      spec: requesting('example.com/z'),
+      want: `0/5 nodes are available: ${enforced}, 4 Insufficient example.com/z.`,
+    },
+    { name: 'much CPU', spec: requesting('cpu', '50'), want: `0/5 nodes are available: ${enforced}, 4 Insufficient cpu.` },
+    {
+      name: 'the excluded pool',
+      spec: { ...requesting('cpu'), nodeSelector: { pool: 'c' } },
+      want: `0/5 nodes are available: ${enforced}, 4 node(s) didn't match Pod's node affinity/selector.`,
+    },
+  ])('$name', ({ spec, present = [], want }) => {
+    const others = present.map((nodeName) => testPod(`on-${nodeName}`, { labels: selected, spec: { ...requesting('cpu'), nodeName } }));
+    const cluster = testCluster(['a-1', 'a-2', 'b-1', 'b-2', 'c-1'].map(node), others, { services: [service] });
+    const pod = podInfo(testPod('p', { ...(spec ? { spec } : { labels: selected }) }));
+    const result = schedulePod(pod, cluster, profile.filters, profile.scores, cluster, () => 0);
+    expect('node' in result ? `pool ${result.node.name.charAt(0)}` : fitError(5, result.diagnosis)).toBe(want);
   });
 });
 

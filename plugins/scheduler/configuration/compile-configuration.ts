@@ -1,5 +1,5 @@
 import { ConfigurationError } from 'kubenest/sdk/configuration';
-import { filters } from '../filters.ts';
+import { newFilters } from '../filters.ts';
 import type { Filter, Score } from '../framework/framework.ts';
 import type { Profile } from '../profile.ts';
 import type { BackOff } from '../queue/back-off.ts';
@@ -31,7 +31,8 @@ export function compileConfiguration(configuration: SchedulerConfiguration): Com
 }
 
 function compileProfile({ schedulerName, plugins, pluginConfig }: SchedulerProfile, place: string, problems: string[]): Profile {
-  const scores = newScores(readArguments(pluginConfig, `${place}.pluginConfig`, problems));
+  const args = readArguments(pluginConfig, `${place}.pluginConfig`, problems);
+  const [filters, scores] = [newFilters(args), newScores(args)];
   const known = new Set([...fixed, preemption, ...filters.map(({ name }) => name), ...scores.map(({ name }) => name)]);
   for (const [point, set] of Object.entries(plugins) as [keyof ProfilePlugins, PluginSet][])
     problems.push(...problemsOf(set, known, `${place}.plugins.${point}`));

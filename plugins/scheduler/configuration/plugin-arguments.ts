@@ -1,5 +1,18 @@
-import { ConfigurationError, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
+import {
+  ConfigurationError,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  Type,
+  ValidateNested,
+} from 'kubenest/sdk/configuration';
 import { readConfiguration } from '#sdk/internal';
+import type { FilterArguments } from '../filters.ts';
 import type { ScoreArguments } from '../scores.ts';
 import {
   cpuAndMemory,
@@ -8,6 +21,7 @@ import {
   requestedToCapacityRatio,
   type ScoringStrategy,
 } from '../scores/node-resources-fit.ts';
+import { AddedAffinity, problemsOfAffinity } from './affinity-arguments.ts';
 import type { PluginArguments } from './scheduler-configuration.ts';
 
 class ResourceSpec {
@@ -65,7 +79,18 @@ class TypedArguments {
   kind?: string;
 }
 
+const resourceName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$/;
+const groupName = /^[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$/;
+
 class NodeResourcesFitArgs extends TypedArguments {
+  @IsArray()
+  @Matches(resourceName, { each: true, message: 'each of ignoredResources must be the name of a resource' })
+  ignoredResources: string[] = [];
+
+  @IsArray()
+  @Matches(groupName, { each: true, message: 'each of ignoredResourceGroups must be the part of a name before the slash' })
+  ignoredResourceGroups: string[] = [];
+
   @ValidateNested()
   @Type(() => Strategy)
   scoringStrategy = new Strategy();
@@ -85,11 +110,69 @@ class InterPodAffinityArgs extends TypedArguments {
   hardPodAffinityWeight = 1;
 }
 
+class NodeAffinityArgs extends TypedArguments {
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => AddedAffinity)
+  addedAffinity?: AddedAffinity;
+}
+
+class DefaultConstraint {
+  @IsInt()
+  @Min(1)
+  maxSkew = 0;
+
+  @Matches(resourceName, { message: 'topologyKey must be the name of a label' })
+  topologyKey = '';
+
+  @IsIn(['DoNotSchedule', 'ScheduleAnyway'])
+  whenUnsatisfiable = '';
+}
+
+class PodTopologySpreadArgs extends TypedArguments {
+  @IsIn(['System', 'List'])
+  defaultingType = 'System';
+
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => DefaultConstraint)
+  defaultConstraints: DefaultConstraint[] = [];
+}
+
+/** Parts of the filters and scores that arguments change. */
+export type ProfileArguments = FilterArguments & ScoreArguments;
+
 /** Readers of the arguments by plugin. Arguments that a class does not have are refused by name. */
-const readers: Readonly<Record<string, (args: object, place: string) => ScoreArguments>> = {
-  NodeResourcesFit: (args, place) => ({
-    scoringStrategy: strategyOf(readConfiguration(NodeResourcesFitArgs, args, place).scoringStrategy, `${place}.scoringStrategy`),
-  }),
+const readers: Readonly<Record<string, (args: object, place: string) => ProfileArguments>> = {
+  NodeResourcesFit: (args, place) => {
+    const {
+      scoringStrategy,
+      ignoredResources: names,
+      ignoredResourceGroups: groups,
+    } = readConfiguration(NodeResourcesFitArgs, args, place);
+    return { scoringStrategy: strategyOf(scoringStrategy, `${place}.scoringStrategy`), ignoredResources: { names, groups } };
+  },
+  NodeAffinity: (args, place) => {
+    const { addedAffinity } = readConfiguration(NodeAffinityArgs, args, place);
+    if (!addedAffinity) return {};
+    const problems = problemsOfAffinity(addedAffinity, `${place}.addedAffinity`);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return { addedAffinity };
+  },
+  PodTopologySpread: (args, place) => {
+    const { defaultingType, defaultConstraints: constraints } = readConfiguration(PodTopologySpreadArgs, args, place);
+    const isSystem = defaultingType === 'System';
+    const same = (one: DefaultConstraint) => (other: DefaultConstraint) =>
+      one.topologyKey === other.topologyKey && one.whenUnsatisfiable === other.whenUnsatisfiable;
+    const problems = constraints.flatMap((one, i) =>
+      constraints.findIndex(same(one)) < i
+        ? [`${place}.defaultConstraints[${i}]: duplicate value {${one.topologyKey}, ${one.whenUnsatisfiable}}`]
+        : [],
+    );
+    if (isSystem && constraints.length > 0) problems.push(`${place}.defaultingType: must be List when defaultConstraints are not empty`);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return isSystem ? {} : { defaultConstraints: { constraints, isSystem } };
+  },
   NodeResourcesBalancedAllocation: (args, place) => {
     const { resources } = readConfiguration(NodeResourcesBalancedAllocationArgs, args, place);
     const names = resources.map(({ name }) => name);
@@ -106,8 +189,8 @@ const readers: Readonly<Record<string, (args: object, place: string) => ScoreArg
 };
 
 /** Reads the arguments of plugins; adds their problems to `problems`. Upstream: pkg/scheduler/apis/config/validation. */
-export function readArguments(list: readonly PluginArguments[], place: string, problems: string[]): ScoreArguments {
-  let all: ScoreArguments = {};
+export function readArguments(list: readonly PluginArguments[], place: string, problems: string[]): ProfileArguments {
+  let all: ProfileArguments = {};
   const seen = new Set<string>();
   for (const [i, { name, args }] of list.entries()) {
     const here = `${place}[${i}]`;

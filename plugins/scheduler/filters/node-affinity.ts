@@ -1,25 +1,30 @@
-import type { NodeSelectorTerm, Pod } from 'kubenest/types/core_v1';
+import type { NodeAffinity, NodeSelectorTerm, Pod } from 'kubenest/types/core_v1';
 import { type Filter, unresolvable } from '../framework/framework.ts';
-import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
+import { matchesNodeSelector, matchesRequiredAffinity } from '../../common/node-affinity.ts';
 
 /**
- * Rejects nodes that do not match the node selector or the required node affinity. Terms that name nodes, as those of DaemonSets,
- * restrict the nodes that are checked at all. Upstream: plugins/nodeaffinity.
+ * Returns the filter that rejects nodes that do not match the node selector or the required node affinity, or the affinity that the
+ * configuration adds to all pods. Terms that name nodes, as those of DaemonSets, restrict the nodes that are checked at all. Upstream:
+ * plugins/nodeaffinity.
  */
-export const nodeAffinity: Filter<undefined> = {
-  name: 'NodeAffinity',
-  events: ['NodeAdded', 'NodeLabelsChanged'],
-  prepare({ pod }) {
-    const { nodeSelector, affinity } = pod.spec ?? {};
-    const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-    if (!nodeSelector && !required) return 'skip';
-    const nodes = namedNodes(pod);
-    if (nodes?.size === 0) return { rejection: unresolvable('pod affinity terms conflict') };
-    return { state: undefined, ...(nodes && { nodes }) };
-  },
-  check(_, { pod }, { node }) {
-    return matchesRequiredAffinity(pod, node) ? undefined : unresolvable("node(s) didn't match Pod's node affinity/selector");
-  },
+export const nodeAffinity = (added: NodeAffinity = {}): Filter<undefined> => {
+  const enforced = added.requiredDuringSchedulingIgnoredDuringExecution;
+  return {
+    name: 'NodeAffinity',
+    events: ['NodeAdded', 'NodeLabelsChanged'],
+    prepare({ pod }) {
+      const { nodeSelector, affinity } = pod.spec ?? {};
+      const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+      if (!nodeSelector && !required && !enforced) return 'skip';
+      const nodes = namedNodes(pod);
+      if (nodes?.size === 0) return { rejection: unresolvable('pod affinity terms conflict') };
+      return { state: undefined, ...(nodes && { nodes }) };
+    },
+    check(_, { pod }, { node }) {
+      if (enforced && !matchesNodeSelector(enforced, node)) return unresolvable("node(s) didn't match scheduler-enforced node affinity");
+      return matchesRequiredAffinity(pod, node) ? undefined : unresolvable("node(s) didn't match Pod's node affinity/selector");
+    },
+  };
 };
 
 /** Names of the only nodes that the terms allow; undefined if a term does not name any. */

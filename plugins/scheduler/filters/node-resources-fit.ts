@@ -1,5 +1,6 @@
 import type { Filter } from '../framework/framework.ts';
 import type { PodInfo } from '../framework/pod-info.ts';
+import { isExtendedResourceName } from '../../common/resource-names.ts';
 
 /** Order of upstream's checks; other resources follow. */
 const first = ['cpu', 'memory', 'ephemeral-storage'];
@@ -10,12 +11,21 @@ interface Requests {
   readonly ofDevices: ReadonlySet<string>;
 }
 
-/** Rejects nodes without enough free resources, extended ones included. Upstream: plugins/noderesources/fit.go. */
-export const nodeResourcesFit: Filter<Requests> = {
+/** Extended resources that the filter does not check. */
+export interface IgnoredResources {
+  readonly names: readonly string[];
+  /** Parts of the names before the slash. */
+  readonly groups: readonly string[];
+}
+
+/** Returns the filter that rejects nodes without enough free resources, extended ones included. Upstream: plugins/noderesources/fit.go. */
+export const nodeResourcesFit = ({ names, groups }: IgnoredResources = { names: [], groups: [] }): Filter<Requests> => ({
   name: 'NodeResourcesFit',
   events: ['NodeAdded', 'NodeAllocatableChanged', 'PodDeleted', 'PodChanged', 'DevicesChanged'],
   prepare(pod, cluster) {
-    const amounts = ordered(pod);
+    const isIgnored = (name: string): boolean =>
+      isExtendedResourceName(name) && (names.includes(name) || groups.includes(name.split('/', 1)[0] as string));
+    const amounts = ordered(pod).filter(([name]) => !isIgnored(name));
     const ofDevices = amounts.filter(([name]) => cluster.classOfResource(name)).map(([name]) => name);
     return { state: { amounts, ofDevices: new Set(ofDevices) } };
   },
@@ -32,7 +42,7 @@ export const nodeResourcesFit: Filter<Requests> = {
     }
     return reasons.length === 0 ? undefined : { reasons, isUnresolvable };
   },
-};
+});
 
 function ordered({ requests }: PodInfo): [string, number][] {
   const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);

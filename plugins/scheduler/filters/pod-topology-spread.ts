@@ -1,5 +1,13 @@
 import { type Filter, unresolvable, unschedulable } from '../framework/framework.ts';
-import { countMatching, countsFor, hasAllKeys, matches, type SpreadConstraint, spreadConstraints } from '../framework/spread-constraint.ts';
+import {
+  countMatching,
+  countsFor,
+  hasAllKeys,
+  matches,
+  type SpreadConstraint,
+  spreadConstraints,
+  systemDefaultConstraints,
+} from '../framework/spread-constraint.ts';
 
 const reason = "node(s) didn't match pod topology spread constraints";
 
@@ -10,15 +18,16 @@ interface Counted {
 }
 
 /**
- * Rejects nodes whose domain would have more than `maxSkew` matching pods more than the smallest domain. Upstream:
+ * Returns the filter that rejects nodes whose domain would have more than `maxSkew` matching pods more than the smallest domain. Upstream:
  * plugins/podtopologyspread/filtering.go.
  */
-export const podTopologySpread: Filter<readonly Counted[]> = {
+export const podTopologySpread = (defaults = systemDefaultConstraints): Filter<readonly Counted[]> => ({
   name: 'PodTopologySpread',
   events: ['NodeAdded', 'NodeLabelsChanged', 'NodeTaintsChanged', 'PodAdded', 'PodChanged', 'PodDeleted'],
 
-  prepare(pod, { nodes }) {
-    const constraints = spreadConstraints(pod.pod, 'DoNotSchedule');
+  prepare(pod, cluster) {
+    const { nodes } = cluster;
+    const constraints = spreadConstraints(pod, cluster, 'DoNotSchedule', defaults);
     if (constraints.length === 0) return 'skip';
     const state = constraints.map((constraint): Counted => ({ constraint, counts: new Map() }));
     for (const node of nodes) {
@@ -60,4 +69,4 @@ export const podTopologySpread: Filter<readonly Counted[]> = {
   },
 
   copy: (state) => state.map(({ constraint, counts }) => ({ constraint, counts: new Map(counts) })),
-};
+});

@@ -2,6 +2,7 @@ import { selectorFromSet } from 'kubenest/sdk';
 import type { Pod, TopologySpreadConstraint } from 'kubenest/types/core_v1';
 import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
 import { selectorOf } from '../../common/selectors.ts';
+import type { ClusterView } from './framework.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Labels, PodInfo, Selector } from './pod-info.ts';
 import { untoleratedTaint } from '../../common/tolerations.ts';
@@ -19,18 +20,55 @@ export interface SpreadConstraint {
   readonly honorsTaints: boolean;
 }
 
-/** Compiles the constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`). Upstream: plugins/podtopologyspread/common.go. */
-export function spreadConstraints({ spec = {}, metadata }: Pod, whenUnsatisfiable: string): SpreadConstraint[] {
-  return (spec.topologySpreadConstraints ?? [])
-    .filter((one) => one.whenUnsatisfiable === whenUnsatisfiable)
-    .map((one) => ({
-      topologyKey: one.topologyKey ?? '',
-      maxSkew: one.maxSkew ?? 1,
-      minDomains: one.minDomains ?? 1,
-      selector: selectorWithLabelKeys(one, metadata.labels ?? {}),
-      honorsAffinity: one.nodeAffinityPolicy !== 'Ignore',
-      honorsTaints: one.nodeTaintsPolicy === 'Honor',
-    }));
+/** Constraints for pods that have none of their own. */
+export interface DefaultConstraints {
+  readonly constraints: readonly Pick<TopologySpreadConstraint, 'maxSkew' | 'topologyKey' | 'whenUnsatisfiable'>[];
+  /** True for those of the scheduler itself: nodes without the label of a topology key take part, too. */
+  readonly isSystem: boolean;
+}
+
+/** Upstream: plugins/podtopologyspread/plugin.go (systemDefaultConstraints). */
+export const systemDefaultConstraints: DefaultConstraints = {
+  constraints: [
+    { topologyKey: hostnameLabel, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+    { topologyKey: zoneLabel, maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+  ],
+  isSystem: true,
+};
+
+/** True if the pod has constraints of its own, which replace the default ones. */
+export const hasOwnConstraints = ({ spec }: Pod): boolean => Boolean(spec?.topologySpreadConstraints?.length);
+
+/**
+ * Compiles the constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`): those of the pod or, without any, the default ones with the
+ * selector of its services and controllers. Upstream: plugins/podtopologyspread/common.go.
+ */
+export function spreadConstraints(
+  info: PodInfo,
+  cluster: Pick<ClusterView, 'defaultSelector'>,
+  whenUnsatisfiable: string,
+  defaults: DefaultConstraints,
+): SpreadConstraint[] {
+  const isAsked = (one: Pick<TopologySpreadConstraint, 'whenUnsatisfiable'>): boolean => one.whenUnsatisfiable === whenUnsatisfiable;
+  if (!hasOwnConstraints(info.pod)) {
+    const wanted = defaults.constraints.filter(isAsked);
+    const selector = wanted.length > 0 ? cluster.defaultSelector(info) : undefined;
+    return selector && !selector.isEmpty() ? wanted.map((one) => compiled(one, selector)) : [];
+  }
+  return (info.pod.spec?.topologySpreadConstraints ?? [])
+    .filter(isAsked)
+    .map((one) => compiled(one, selectorWithLabelKeys(one, info.pod.metadata.labels ?? {})));
+}
+
+function compiled(one: TopologySpreadConstraint, selector: Selector): SpreadConstraint {
+  return {
+    topologyKey: one.topologyKey ?? '',
+    maxSkew: one.maxSkew ?? 1,
+    minDomains: one.minDomains ?? 1,
+    selector,
+    honorsAffinity: one.nodeAffinityPolicy !== 'Ignore',
+    honorsTaints: one.nodeTaintsPolicy === 'Honor',
+  };
 }
 
 /** Returns the selector with the pod's own values of the keys. Upstream: mergeLabelSetWithSelector. */

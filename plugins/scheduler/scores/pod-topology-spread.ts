@@ -5,10 +5,11 @@ import {
   countMatching,
   countsFor,
   hasAllKeys,
+  hasOwnConstraints,
   hostnameLabel,
   type SpreadConstraint,
   spreadConstraints,
-  zoneLabel,
+  systemDefaultConstraints,
 } from '../framework/spread-constraint.ts';
 
 /** A constraint with the matching pods of each domain; those of a node are counted when it is scored. */
@@ -27,20 +28,20 @@ interface State {
 }
 
 /**
- * Prefers domains with few matching pods: by the constraints of the pod with ScheduleAnyway, or, if it has no constraints at all,
- * over nodes and zones by the selectors of its services and controllers. Upstream: plugins/podtopologyspread/scoring.go.
+ * Returns the score that prefers domains with few matching pods: by the constraints of the pod with ScheduleAnyway, or, if it has no
+ * constraints at all, by the default ones. Upstream: plugins/podtopologyspread/scoring.go.
  */
-export const podTopologySpreadScore: Score<State> = {
+export const podTopologySpreadScore = (defaults = systemDefaultConstraints): Score<State> => ({
   name: 'PodTopologySpread',
   weight: 2,
 
   prepare(pod, cluster, nodes) {
-    const isOwn = Boolean(pod.pod.spec?.topologySpreadConstraints?.length);
-    const constraints = isOwn ? spreadConstraints(pod.pod, 'ScheduleAnyway') : defaultConstraints(pod, cluster);
+    const requiresAllKeys = hasOwnConstraints(pod.pod) || !defaults.isSystem;
+    const constraints = spreadConstraints(pod, cluster, 'ScheduleAnyway', defaults);
     if (constraints.length === 0) return undefined;
-    const ignored = new Set(isOwn ? nodes.filter((node) => !hasAllKeys(node, constraints)).map(({ name }) => name) : []);
+    const ignored = new Set(requiresAllKeys ? nodes.filter((node) => !hasAllKeys(node, constraints)).map(({ name }) => name) : []);
     const scored = nodes.filter(({ name }) => !ignored.has(name));
-    const counted = constraints.map((constraint) => countDomains(constraint, constraints, pod, cluster, scored, isOwn));
+    const counted = constraints.map((constraint) => countDomains(constraint, constraints, pod, cluster, scored, requiresAllKeys));
     return { constraints: counted, ignored, namespace: pod.namespace };
   },
 
@@ -66,18 +67,7 @@ export const podTopologySpreadScore: Score<State> = {
       else scores[i] = max === 0 ? maxNodeScore : Math.trunc((maxNodeScore * (max + min - score)) / max);
     }
   },
-};
-
-/** Constraints of pods without any. Upstream: plugins/podtopologyspread/plugin.go (systemDefaultConstraints). */
-function defaultConstraints(pod: PodInfo, cluster: ClusterView): SpreadConstraint[] {
-  const selector = cluster.defaultSelector(pod);
-  if (!selector || selector.isEmpty()) return [];
-  const common = { selector, minDomains: 1, honorsAffinity: true, honorsTaints: false };
-  return [
-    { ...common, topologyKey: hostnameLabel, maxSkew: 3 },
-    { ...common, topologyKey: zoneLabel, maxSkew: 5 },
-  ];
-}
+});
 
 function countDomains(
   constraint: SpreadConstraint,

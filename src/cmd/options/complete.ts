@@ -159,9 +159,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     const { cert, key } = kubeletClientFiles(ownFolder);
     Object.assign(options.kubelet, { kubeletClientCertificate: cert, kubeletClientKey: key });
   }
+  const kubeletPorts = new Set<number>();
   const kubelet = await collect(
     '--kubelet-certificate-authority, --kubelet-client-certificate, --kubelet-client-key',
-    kubeletOf(options.kubelet),
+    kubeletOf(options.kubelet, kubeletPorts),
   );
   const egress = await collect('--egress-selector-config-file', egressOf(options.kubelet));
   const encryption = await collect('--encryption-provider-config', readEncryption());
@@ -211,7 +212,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       disabledPlugins: namesOf(loaded ?? []).filter((name) => options.admission.disableAdmissionPlugins.includes(name)),
-      plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own, scheduler))],
+      plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own, scheduler, kubeletPorts))],
       requests: {
         timeoutMs: requests.requestTimeout,
         minTimeoutSeconds: requests.minRequestTimeout,
@@ -299,10 +300,11 @@ async function simulatedNodesOf(
   folder: string,
   own: OwnCertificates | undefined,
   scheduler: SchedulerConfiguration | undefined,
+  ports: Set<number>,
 ): Promise<LoadedContribution[]> {
   if (!nodes.areAny) return [];
   const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
-  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientUser };
+  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientUser, ports };
   return loadSimulatedNodes({
     nodes: await nodes.all(),
     stages: nodes.stages,
@@ -371,8 +373,8 @@ function defaultTolerations(options: PodOptions): [name: string, configuration: 
   return [['DefaultTolerationSeconds', configuration]];
 }
 
-/** Returns the kubelet client configuration. Rejects if a file cannot be read. */
-async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> {
+/** Returns the kubelet client configuration. `ownPorts`: those of the simulated kubelets. Rejects if a file cannot be read. */
+async function kubeletOf(options: KubeletOptions, ownPorts: ReadonlySet<number>): Promise<KubeletClientConfig> {
   const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = options;
   return {
     ca: ca === '' ? undefined : await readBundle(ca),
@@ -380,6 +382,7 @@ async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> 
     port: options.kubeletPort,
     preferredAddressTypes: options.kubeletPreferredAddressTypes,
     maxBytesPerSecond: options.maxConnectionBytesPerSec || undefined,
+    ownPorts,
   };
 }
 

@@ -17,6 +17,8 @@ export interface KubeletClientConfig {
   readonly preferredAddressTypes: readonly string[];
   /** `--max-connection-bytes-per-sec`: limit in each direction of an upgraded connection to a node, pod or service; undefined for no limit. */
   readonly maxBytesPerSecond?: number | undefined;
+  /** Ports of the loopback interface on which kubelets of this process listen, at any time. */
+  readonly ownPorts?: ReadonlySet<number> | undefined;
 }
 export const KubeletClientConfig = Symbol.for('kubenest.KubeletClientConfig');
 
@@ -46,6 +48,11 @@ export class KubeletConnections {
   ) {
     this.#config = config ?? defaultKubeletClientConfig;
     this.way = { dial: egress?.dial('cluster'), maxBytesPerSecond: this.#config.maxBytesPerSecond };
+  }
+
+  /** True for a kubelet of this process. It listens on the loopback interface, to which nothing else is proxied. */
+  isOwn({ host, port }: Pick<KubeletLocation, 'host' | 'port'>): boolean {
+    return host === '127.0.0.1' && (this.#config.ownPorts?.has(Number(port)) ?? false);
   }
 
   /**

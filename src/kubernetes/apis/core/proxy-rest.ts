@@ -81,8 +81,8 @@ export class NodeProxyHandler {
     await admitConnect(context, endpoint, { path });
     const target = splitTarget(context.info.name, 'node');
     const kubelet = await this.kubelets.locate(target.name, 'nodes');
-    const address = await proxyableAddress(kubelet.host);
     const isKubelet = target.port === '' || target.port === String(kubelet.port);
+    const address = isKubelet && this.kubelets.isOwn(kubelet) ? kubelet.host : await proxyableAddress(kubelet.host);
     const location: ProxyLocation = isKubelet
       ? { ...kubelet, address, path: sentPath(path), query: '' }
       : { ...kubelet, secure: target.secure, address, port: portOf(target), path: sentPath(path), query: '', tls: unchecked };
