@@ -116,3 +116,22 @@ export function itemOf(endpoint: ResourceEndpoint): (object: CachedObject) => Bu
   if (itemPrefix === 0) return ({ bytes }) => bytes.subarray(0, bytes.length - 1);
   return ({ bytes }) => Buffer.concat([brace, bytes.subarray(itemPrefix, bytes.length - 1)]);
 }
+
+/** Returns the whole list as buffers that the cache keeps. */
+export function* piecesOf({ chunks }: CacheList, { run, around }: ListBody): Steps<Buffer[]> {
+  const runs = separated(yield* runsOf(chunks, run), run.separator);
+  const { head, end } = around(sum(runs, ({ length }) => length));
+  return [head, ...runs, end];
+}
+
+/** Puts the separator between the runs. */
+export function separated(runs: readonly Buffer[], separator: Buffer): readonly Buffer[] {
+  return separator.length === 0 ? runs : runs.flatMap((run, i) => (i === 0 ? [run] : [separator, run]));
+}
+
+/** Adds the numbers of items. */
+export function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
+  let total = 0;
+  for (const item of list) total += numberOf(item);
+  return total;
+}
