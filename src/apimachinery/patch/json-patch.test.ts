@@ -215,7 +215,7 @@ it('puts the keys of the objects that paths lead through in order', () => {
   expect(JSON.stringify(patched)).toBe('{"a":{"z":1,"y":2},"b":{"a":{"q":1,"p":2},"c":2,"d":1}}');
 });
 
-it('copies a wide object in steps', () => {
+it('yields to the event loop while it copies a wide object', () => {
   const stepsOf = (keys: number): number => {
     const data = Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, '']));
     const steps = applyJsonPatchSteps({ data }, decodeJsonPatch([remove('/data/missing')]), new WeakSet());

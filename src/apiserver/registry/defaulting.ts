@@ -10,7 +10,7 @@ export function* defaultsOf(definition: Defaulted, object: KubeObject): Steps<vo
   else definition.defaults?.(object);
 }
 
-/** Sets the defaults of a resource in an object from a body of this size: at once, or in steps if it is large and they may take long. */
+/** Sets the defaults of a resource in an object from a body of this size. If it is large and they may take long, yields to the event loop. */
 export function applyDefaults(definition: Defaulted, object: KubeObject, bytes: number): void | Promise<void> {
   if (definition.defaultsSteps) return workOn(bytes, definition.defaultsSteps(object));
   definition.defaults?.(object);
