@@ -30,6 +30,16 @@ function random(seed: number): (below: number) => number {
 
 describe('ObjectTree', () => {
   it.each([
+    { name: 'put one by one', make: (objects: readonly CachedObject[]) => put(objects) },
+    { name: 'built at once', make: (objects: readonly CachedObject[]) => ObjectTree.from(objects) },
+  ])('has leaves that count as shared by its lists: $name', ({ make }) => {
+    const objects = Array.from({ length: 1_000 }, (_, i) => object(`/a/${String(i).padStart(4, '0')}`));
+    const chunks = make(objects).snapshot().chunks('/a/');
+    expect(chunks.length).toBeGreaterThan(1);
+    for (const { owner } of chunks) expect(owner).toBeDefined();
+  });
+
+  it.each([
     { name: 'inserted in order', make: (objects: readonly CachedObject[]) => put(objects) },
     { name: 'inserted from the end', make: (objects: readonly CachedObject[]) => put(objects.toReversed()) },
     {

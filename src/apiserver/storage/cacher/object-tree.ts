@@ -115,8 +115,16 @@ export class Leaf implements ListChunk {
   }
 }
 
+interface LeafOptions {
+  /** Number of objects of a leaf at most. */
+  readonly most?: number;
+  readonly mostBytes?: number;
+  /** Default: the leaves are built for a single list. */
+  readonly owner?: object | undefined;
+}
+
 /** Builds sorted leaves of at most `most` objects and at most `mostBytes`, unless a single object is larger. */
-export function leavesOf(objects: readonly CachedObject[], { most = leafLimit, mostBytes = leafBytes } = {}): Leaf[] {
+export function leavesOf(objects: readonly CachedObject[], { most = leafLimit, mostBytes = leafBytes, owner }: LeafOptions = {}): Leaf[] {
   const leaves: Leaf[] = [];
   for (let i = 0; i < objects.length; ) {
     const first = i;
@@ -124,7 +132,7 @@ export function leavesOf(objects: readonly CachedObject[], { most = leafLimit, m
       bytes += objects[i]!.size;
       if (bytes > mostBytes && i > first) break;
     }
-    leaves.push(new Leaf(undefined, objects.slice(first, i)));
+    leaves.push(new Leaf(owner, objects.slice(first, i)));
   }
   return leaves;
 }
@@ -244,7 +252,8 @@ export class ObjectTree {
   /** Builds a tree. `sorted` must be in the order of `compareKeys`, without duplicate keys. */
   static from(sorted: readonly CachedObject[]): ObjectTree {
     return new ObjectTree(
-      leavesOf(sorted, { most: leafLimit * 0.75 }),
+      // The lists share them, though the tree copies them before it changes them.
+      leavesOf(sorted, { most: leafLimit * 0.75, owner: {} }),
       sorted.some((object) => hasUncommonOrder(object.key)),
       sorted.length,
     );
