@@ -1,4 +1,3 @@
-import { defaultsOf } from '#apiserver/registry/defaulting';
 import type { ConvertElsewhere } from '#apimachinery/managedfields/awaited-conversions';
 import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
@@ -16,6 +15,7 @@ import {
   watchEventBuckets,
 } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { cborGate, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
+import { defaultsOf } from '#apiserver/registry/defaulting';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import { recordHead } from '#apiserver/registry/record-form';

@@ -1,4 +1,3 @@
-import { defaultsOf } from '#apiserver/registry/defaulting';
 import { Buffer } from 'node:buffer';
 import { endAtDeadline, newInternalError, newInvalid, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
@@ -20,6 +19,7 @@ import { sortedSteps } from '#apimachinery/runtime/sorting';
 import { oneStep, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { fieldPath, invalid, JsonText } from '#apimachinery/validation/field';
+import { defaultsOf } from '#apiserver/registry/defaulting';
 import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/registry/kinds';
 import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { type PatchContent, type PatchInput, readPatchContent } from './patch-content.ts';
